@@ -1,0 +1,1 @@
+"""The adapters that come with voiceharness, each on its own transport."""

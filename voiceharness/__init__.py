@@ -1,0 +1,1 @@
+"""voiceharness: a test harness for phone voice agents with real audio."""

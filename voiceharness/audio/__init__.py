@@ -1,0 +1,1 @@
+"""Pure signal code on numpy: no event loop, no clock, no device."""
