@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,12 +21,14 @@ class AudioChunk:
 
     ``pcm`` holds whole samples. ``position`` is the index of the first sample on the track it belongs to, counted at
     ``rate`` (None: wherever it lands). ``item`` names the agent's utterance it is part of, where the transport has one.
+    ``at_ns`` is when it arrived, on the loop's clock in nanoseconds (None: not stamped); it is no part of equality.
     """
 
     pcm: bytes
     rate: int = 8000
     position: int | None = None
     item: str | None = None
+    at_ns: int | None = field(default=None, compare=False)
 
     @classmethod
     def from_samples(
