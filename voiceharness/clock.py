@@ -109,7 +109,7 @@ class LoopClock:
         if self._virtual_loop is not None and self._virtual_loop.try_advance(deadline_ns):
             return
         waiter = self._loop.create_future()
-        handle = self.call_at_ns(deadline_ns, lambda: waiter.done() or waiter.set_result(None))
+        handle = self.call_at_ns(deadline_ns, lambda: _wake(waiter))
         try:
             await waiter
         finally:
@@ -377,3 +377,8 @@ def _stall_report(loop: VirtualLoop) -> str:
         waits_for = getattr(task, "_fut_waiter", None)
         lines.append(f"- {task.get_name()}, {coroutine}, at {place}, waits for {waits_for!r}")
     return "\n".join(lines)
+
+
+def _wake(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)

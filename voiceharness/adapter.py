@@ -1,0 +1,305 @@
+"""The contract between the harness and a transport: one adapter object is one call to a voice agent.
+
+A subclass of :class:`VoiceAgentAdapter` implements ``connect``, ``disconnect``, ``send_audio`` and ``receive_audio``
+and publishes ``capabilities`` and ``timing``. Everything else has a default. A capability is a declaration *and* a
+method: a class that has one without the other is refused when it is created.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias
+
+from voiceharness.capabilities import AdapterCapabilities, CallAction, DtmfMethod, Timing
+from voiceharness.errors import (
+    AdapterDefinitionError,
+    CallRejectedError,
+    LocalProtocolError,
+    PendingTransportError,
+    UnsupportedCapabilityError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voiceharness.audio.chunk import AudioChunk
+    from voiceharness.events import AgentEvent
+
+__all__ = ["Endpoint", "InboundCall", "Message", "Received", "TurnTaker", "VoiceAgentAdapter"]
+
+Received: TypeAlias = "AudioChunk | AgentEvent"
+"""What ``receive_audio`` returns when something came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation, as ``call`` takes it: who, and the audio or text of it."""
+
+    role: Literal["user", "agent"]
+    audio: AudioChunk | None = None
+    text: str = ""
+
+
+class TurnTaker(Protocol):
+    """What an adapter knows of the line it is attached to."""
+
+    @property
+    def agent_speaking(self) -> asyncio.Event:
+        """Set while the agent is heard speaking."""
+
+    @property
+    def heard_transcript(self) -> str:
+        """The agent's words that have been heard so far."""
+
+    async def take_turn(self, message: Message) -> AudioChunk:
+        """Say the message's audio, wait for the agent's answer and return it."""
+
+    def user_frame(self, position: int, samples: int) -> AudioChunk:
+        """Return the user's audio for a stretch of the track: what a transport that paces itself sends next."""
+
+
+class VoiceAgentAdapter(ABC):
+    """One call to a voice agent, over one transport.
+
+    ``response_timeout`` bounds the wait for the agent's first speech, ``tail_silence`` is the silence in the sound
+    that ends its turn, ``max_turn_duration`` ends the wait for one turn; all in seconds.
+    """
+
+    name: ClassVar[str] = ""
+    capabilities: ClassVar[AdapterCapabilities] = AdapterCapabilities()
+    timing: ClassVar[Timing] = Timing()
+
+    response_timeout: float = 10.0
+    tail_silence: float = 0.7
+    max_turn_duration: float = 30.0
+
+    _line: TurnTaker | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _check_honesty(cls)
+
+    @classmethod
+    def capabilities_for(cls, options: Mapping[str, object]) -> AdapterCapabilities:
+        """Narrow the class's capabilities to what these options allow. Pure; the default narrows nothing."""
+        return cls.capabilities
+
+    # The four that every adapter implements
+
+    @abstractmethod
+    async def connect(self) -> None:
+        """Set up the call. Returns when it is answered and media is open: that moment is sample 0.
+
+        Raises:
+            CallError: if the call cannot be set up.
+        """
+
+    @abstractmethod
+    async def disconnect(self) -> None:
+        """End the call. Idempotent, safe when half connected; never hides how the run ended."""
+
+    @abstractmethod
+    async def send_audio(self, chunk: AudioChunk) -> None:
+        """Hand the user's audio to the transport; return once it took it. Never pace here.
+
+        ``chunk.position`` is the index of its first sample at the line rate. Positions never go back; a jump is audio
+        that is lost on purpose.
+
+        Raises:
+            PendingTransportError: if not connected.
+            CallDroppedError: if the transport fails.
+        """
+
+    @abstractmethod
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        """Return the next thing from the agent, in arrival order.
+
+        That is an :class:`AudioChunk`, an event, ``EndOfStream`` when nothing more will come, or None when nothing came
+        within ``timeout`` seconds (None: wait). Each is stamped (``at_ns``) on arrival, before decoding.
+
+        Raises:
+            PendingTransportError: if not connected.
+            CallError: if the transport, or the agent, failed.
+        """
+
+    # What an adapter may override
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether audio can be sent now. True for transports that have no other state."""
+        return True
+
+    def played(self, mark_or_position: str | int, flushed: bool) -> None:
+        """Take note that playout reached a mark or position, or that a flush removed it."""
+
+    def user_turn_started(self) -> None:
+        """Take note of the user's real onset."""
+
+    def user_turn_ended(self) -> None:
+        """Take note of the user's real offset; its last frame has been sent."""
+
+    async def interrupt(self) -> None:
+        """Send the transport's own interrupt signal to the agent."""
+        raise UnsupportedCapabilityError(
+            adapter=self.name, capability="interruption", alternative="talk over the agent instead (via: speech)"
+        )
+
+    async def send_dtmf(self, digits: str, *, method: DtmfMethod, tone_ms: int = 100, gap_ms: int = 100) -> None:
+        """Send digits by a signalled method. In-band tones are mixed by the line and never come here."""
+        raise UnsupportedCapabilityError(
+            adapter=self.name, capability=f"dtmf:{method}", alternative="send the tones in the sound (method: inband)"
+        )
+
+    async def control(self, action: CallAction, *, target: str | None = None) -> None:
+        """Hold, resume, transfer (to ``target``), reject or cancel the call."""
+        raise UnsupportedCapabilityError(adapter=self.name, capability=f"call_control:{action}")
+
+    async def call(self, message: Message | Sequence[Message]) -> AudioChunk:
+        """Take one turn: say the latest user message's audio and return the agent's answer, as heard.
+
+        Raises:
+            PendingTransportError: without a line, or when not connected.
+            LocalProtocolError: if no user message is given.
+        """
+        if self._line is None or not self.is_connected:
+            raise PendingTransportError(self.name, "take a turn")
+        return await self._line.take_turn(_latest_user_message(message))
+
+    # Given by the line
+
+    def attach(self, line: TurnTaker) -> None:
+        """Take note of the line that runs this call."""
+        self._line = line
+
+    @property
+    def agent_speaking(self) -> asyncio.Event:
+        """Set at the onset of speech in heard audio, cleared at its end or at a flush."""
+        return self._attached("tell whether the agent speaks").agent_speaking
+
+    @property
+    def streaming_transcript(self) -> str:
+        """The agent's words as heard so far."""
+        return self._attached("tell what was heard").heard_transcript
+
+    def _attached(self, action: str) -> TurnTaker:
+        if self._line is None:
+            raise PendingTransportError(self.name, action)
+        return self._line
+
+
+def _latest_user_message(message: Message | Sequence[Message]) -> Message:
+    messages = [message] if isinstance(message, Message) else list(message)
+    for candidate in reversed(messages):
+        if candidate.role == "user":
+            return candidate
+    raise LocalProtocolError("call() needs a message of the user to say")
+
+
+def _check_honesty(cls: type[VoiceAgentAdapter]) -> None:
+    """Refuse a class that declares what it has no method for, or the reverse."""
+    declared = {
+        "interrupt": cls.capabilities.interruption,
+        "send_dtmf": bool(cls.capabilities.dtmf - {"inband"}),
+        "control": bool(cls.capabilities.call_control),
+    }
+    names = {"interrupt": "interruption", "send_dtmf": "a signalled DTMF method", "control": "call control"}
+    for method, is_declared in declared.items():
+        is_overridden = getattr(cls, method) is not getattr(VoiceAgentAdapter, method)
+        if is_declared and not is_overridden:
+            raise AdapterDefinitionError(
+                f"{cls.__qualname__} declares {names[method]} but does not override {method}()"
+            )
+        if is_overridden and not is_declared:
+            raise AdapterDefinitionError(
+                f"{cls.__qualname__} overrides {method}() but does not declare {names[method]}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class InboundCall:
+    """A call that reached an endpoint, before an adapter has taken it.
+
+    ``nonce`` is a secret the harness handed out for this one call, ``identity`` the address that was dialled, and
+    ``handle`` whatever the endpoint's adapter needs to answer it. The identity may be a phone number, so it is not shown.
+    """
+
+    handle: Any = field(repr=False)  # Any: the endpoint's own type
+    identity: str = field(default="", repr=False)
+    nonce: str = field(default="", repr=False)
+
+
+@dataclass(slots=True, eq=False)
+class _Claim:
+    """An adapter that waits for a call, and which one it would take."""
+
+    nonce: str | None
+    identity: str | None
+    future: asyncio.Future[InboundCall]
+
+    def fits(self, call: InboundCall) -> bool:
+        if self.future.done():
+            return False
+        if self.nonce is not None:
+            return self.nonce == call.nonce
+        return self.identity is None or self.identity == call.identity
+
+
+class Endpoint(ABC):
+    """What outlives calls: a SIP account and its worker, a webhook server with its number, a pair of devices.
+
+    Use it as an async context manager. Each inbound call goes to exactly one waiting adapter: one that knows its
+    nonce, else one that waits for the identity that was dialled, else the first that waits. A call nobody waits for
+    is declined and counted in ``unclaimed``.
+    """
+
+    def __init__(self) -> None:
+        self._claims: deque[_Claim] = deque()
+        self.unclaimed = 0
+
+    @abstractmethod
+    async def open(self) -> None:
+        """Start to take calls."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Stop, and release everything. Idempotent."""
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_exc_info: object) -> None:
+        for claim in self._claims:
+            claim.future.cancel()
+        self._claims.clear()
+        await self.close()
+
+    async def claim(self, *, timeout: float, nonce: str | None = None, identity: str | None = None) -> InboundCall:
+        """Wait for the one inbound call that is meant for the asker.
+
+        Raises:
+            CallRejectedError: if it does not come within ``timeout`` seconds.
+        """
+        claim = _Claim(nonce, identity, asyncio.get_running_loop().create_future())
+        self._claims.append(claim)
+        try:
+            async with asyncio.timeout(timeout):
+                return await claim.future
+        except TimeoutError as error:
+            raise CallRejectedError(f"no inbound call came within {timeout:g} s") from error
+        finally:
+            if claim in self._claims:
+                self._claims.remove(claim)
+
+    def offer(self, call: InboundCall) -> bool:
+        """Hand an inbound call to the adapter it is meant for; False: nobody waits, so decline it."""
+        fitting = [claim for claim in self._claims if claim.fits(call)]
+        if not fitting:
+            self.unclaimed += 1
+            return False
+        best = min(fitting, key=lambda claim: (claim.nonce is None, claim.identity is None))
+        best.future.set_result(call)
+        return True
