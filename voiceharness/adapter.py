@@ -223,7 +223,7 @@ class InboundCall:
     """A call that reached an endpoint, before an adapter has taken it.
 
     ``nonce`` is a secret the harness handed out for this one call, ``identity`` the address that was dialled, and
-    ``handle`` whatever the endpoint's adapter needs to answer it. The identity may be a phone number, so it is not shown.
+    ``handle`` whatever the adapter needs to answer it. The identity may be a phone number, so it is not shown.
     """
 
     handle: Any = field(repr=False)  # Any: the endpoint's own type
