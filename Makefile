@@ -1,0 +1,63 @@
+# make demo   watch a suite of calls against a talking agent
+# make test   run every check
+# Both set themselves up in $(VENV); what is up to date there is not installed again.
+
+VENV ?= .venv
+JOBS ?= 2
+OUT ?= dist
+PYTHON ?= $(shell sh tools/find_python.sh 3.11 3.12 3.13)
+
+# The real programs some tests talk to, as Debian packages. Where they cannot be installed, those tests are skipped.
+APT_PEERS :=
+
+bin := $(VENV)/bin
+pip := $(bin)/python -m pip --disable-pip-version-check install --quiet
+pytest := $(bin)/pytest $(if $(SEED),--randomly-seed=$(SEED))
+
+.PHONY: demo test lint suite realtime virtual wheel peers clean
+.NOTPARALLEL:
+
+demo: $(VENV)/.demo
+	$(bin)/voiceharness demo
+
+test: peers lint suite realtime
+
+lint: $(VENV)/.dev
+	$(bin)/ruff check
+	$(bin)/ruff format --check
+	$(bin)/mypy
+	$(bin)/lint-imports --no-logo
+
+suite: $(VENV)/.dev
+	$(pytest) -n $(JOBS) -m "not realtime"
+
+# On the real clock two tests at once would disturb each other's timing: one after another.
+realtime: $(VENV)/.dev
+	$(pytest) -n 0 -m realtime
+
+virtual: $(VENV)/.test
+	$(pytest) -n $(JOBS) -m virtual
+
+# The wheel is built from the source distribution, so that both are known to be whole.
+wheel: $(VENV)/.dev
+	$(bin)/python -m build --outdir $(OUT)
+
+peers:
+	@sh tools/apt_install.sh $(APT_PEERS) || echo "Tests that need them will be skipped."
+
+clean:
+	rm -rf .venv .make dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/.made:
+	@sh tools/make_venv.sh "$(PYTHON)" "$(VENV)"
+	@touch $@
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/.made
+	$(pip) --only-binary :all: --editable '.[demo]'
+	@touch $@
+
+# Dependency groups need pip 25.1; a new environment may come with an older one.
+$(VENV)/.test $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(VENV)/.made
+	$(pip) --upgrade 'pip>=25.1'
+	$(pip) --editable '.[all]' --group $*
+	@touch $@

@@ -1,0 +1,47 @@
+"""Rules for the whole suite: which tests are virtual, and that nothing is skipped quietly on CI."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__: list[str] = []
+
+pytest_plugins = ["pytester"]
+
+NOT_INSTALLED = ("Skipped: not installed", "Skipped: could not import")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark as virtual whatever needs neither real time nor the checkout."""
+    if item.get_closest_marker("realtime") is None and item.get_closest_marker("checkout") is None:
+        item.add_marker(pytest.mark.virtual)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    _refuse_missing_peer(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _refuse_missing_peer(report)
+    return report
+
+
+def _refuse_missing_peer(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """On CI (``CI=true``), turn a skip for something not installed into a failure: there, everything is installed."""
+    if os.environ.get("CI") != "true" or not report.skipped or not isinstance(report.longrepr, tuple):
+        return
+    path, line, reason = report.longrepr
+    if reason.startswith(NOT_INSTALLED):
+        report.outcome = "failed"
+        report.longrepr = f"{path}:{line}: {reason} (a failure on CI, where nothing may be missing)"
