@@ -12,7 +12,7 @@ APT_PEERS :=
 
 bin := $(VENV)/bin
 pip := $(bin)/python -m pip --disable-pip-version-check install --quiet
-pytest := $(bin)/pytest $(if $(SEED),--randomly-seed=$(SEED))
+pytest := $(bin)/pytest$(if $(SEED), --randomly-seed=$(SEED))
 
 .PHONY: demo test lint suite realtime virtual wheel peers clean
 .NOTPARALLEL:
