@@ -1,0 +1,525 @@
+"""The script kernel on its own: no event loop, no transport, a double with two methods."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from voiceharness.clock import run_virtual
+from voiceharness.errors import StallError, VoiceHarnessError
+from voiceharness.scripted.errors import (
+    CallMatcherError,
+    ExpectationNotDoneError,
+    ExpectationWithdrawnError,
+    ForbiddenCallError,
+    IncompleteScriptError,
+    PendingExpectation,
+    PendingFailure,
+    ScriptedTestingError,
+    ScriptTypeError,
+    ScriptValueError,
+    UnconsumedCall,
+    UnexpectedCallError,
+    UnknownMethodError,
+)
+from voiceharness.scripted.kernel import CallLog, CallScript, ExpectationState, Pattern, RecordedCall, Rule, StepQueue
+
+__all__: list[str] = []
+
+METHODS = ("dial", "hang_up", "frame")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PhoneCall(RecordedCall):
+    method: str
+    args: Any = None
+
+
+def phone(**options: Any) -> CallScript[PhoneCall]:
+    return CallScript(CallLog[PhoneCall](), methods=METHODS, **options)
+
+
+def call(script: CallScript[PhoneCall], method: str, args: Any = None) -> None:
+    for rule in script.record(lambda **payload: PhoneCall(method=method, **payload), method=method, args=args):
+        rule.reply(script.log.calls[-1])
+
+
+# The log, the steps
+
+
+def test_the_log_numbers_calls_and_stamps_the_time_it_was_given() -> None:
+    log = CallLog[PhoneCall](now=lambda: 1.5)
+    assert [log.record(PhoneCall, method="dial").index for _ in range(2)] == [0, 1]
+    assert [entry.at for entry in log.calls] == [1.5, 1.5]
+    assert len(log) == 2
+
+
+def test_time_does_not_count_when_calls_are_compared() -> None:
+    assert PhoneCall(index=0, at=1.0, method="dial") == PhoneCall(index=0, at=2.0, method="dial")
+
+
+def test_each_reader_of_the_log_gets_copies_of_its_own() -> None:
+    log = CallLog[PhoneCall]()
+    given = [1]
+    log.record(PhoneCall, method="dial", args=given)
+    given.append(2)
+    log.calls[0].args.append(3)
+    assert log.calls[0].args == [1]
+
+
+def test_a_recorded_call_shows_sizes_and_no_contents() -> None:
+    """Item 107."""
+    shown = repr(PhoneCall(index=3, method="dial", args="secret"))
+    assert shown == "<call 3 dial(args=6 characters)>"
+
+
+def test_queueing_steps_is_all_or_nothing_and_counts_inputs_within_it() -> None:
+    steps = StepQueue[int]()
+
+    def prepare(index: int, given: object) -> int:
+        if not isinstance(given, int):
+            raise ScriptTypeError(f"input {index}")
+        return given
+
+    steps.enqueue([1], prepare)
+    with pytest.raises(ScriptTypeError, match="input 1"):
+        steps.enqueue([2, "3"], prepare)
+    assert steps.remaining == (1,)
+    assert [steps.take(), steps.take(), len(steps)] == [1, None, 0]
+
+
+# Order
+
+
+def test_a_call_meets_the_oldest_expectation() -> None:
+    script = phone()
+    first, second = script.expect(Pattern("dial")), script.expect(Pattern("hang_up"))
+    call(script, "dial")
+    assert first.result().index == 0
+    assert not second.done()
+    assert script.pending == (PendingExpectation(2, "hang_up"),)
+
+
+def test_an_expectation_meets_the_oldest_call() -> None:
+    script = phone()
+    call(script, "dial")
+    call(script, "hang_up")
+    assert script.expect(Pattern("dial")).result().index == 0
+    assert script.leftovers.unconsumed_calls == (UnconsumedCall(1, "hang_up"),)
+
+
+def test_another_method_is_an_error_for_both_sides_and_spends_both() -> None:
+    script = phone()
+    expectation = script.expect(Pattern("dial"))
+    with pytest.raises(UnexpectedCallError, match="call 1 is hang_up, but the script expects dial next") as caught:
+        call(script, "hang_up")
+    assert expectation.exception() is caught.value
+    assert (caught.value.call_index, caught.value.expected_method, caught.value.actual_method) == (0, "dial", "hang_up")
+    script.assert_complete()
+
+
+def test_a_rejecting_matcher_is_an_error_for_both_sides() -> None:
+    script = phone()
+    expectation = script.expect(Pattern("dial", lambda call: call.args == 1))
+    with pytest.raises(CallMatcherError) as caught:
+        call(script, "dial", 2)
+    assert expectation.exception() is caught.value
+
+
+def test_a_late_expectation_that_does_not_fit_fails_alone() -> None:
+    script = phone()
+    call(script, "hang_up")
+    expectation = script.expect(Pattern("dial"))
+    assert isinstance(expectation.exception(), UnexpectedCallError)
+    script.assert_complete()
+
+
+def test_a_failure_nobody_observed_is_raised_when_asked_for_completeness() -> None:
+    script = phone()
+    call(script, "hang_up")
+    expectation = script.expect(Pattern("dial"))
+    for _ in range(2):
+        with pytest.raises(UnexpectedCallError):
+            script.assert_complete()
+    with pytest.raises(UnexpectedCallError):
+        expectation.result()
+    script.assert_complete()
+
+
+def test_a_call_made_inside_a_matcher_meets_the_next_expectation() -> None:
+    script = phone()
+    outer = script.expect(Pattern("dial", lambda _: call(script, "hang_up")))
+    inner = script.expect(Pattern("hang_up"))
+    call(script, "dial")
+    assert (outer.result().index, inner.result().index) == (0, 1)
+
+
+def test_lanes_keep_an_order_of_their_own() -> None:
+    script = phone(lanes={"frame"})
+    dialled, framed = script.expect(Pattern("dial")), script.expect(Pattern("frame"))
+    call(script, "frame")
+    call(script, "dial")
+    assert (dialled.result().index, framed.result().index) == (1, 0)
+    with pytest.raises(ScriptValueError, match="different lanes"):
+        script.expect(Pattern("dial"), Pattern("frame"))
+
+
+# Failures
+
+
+def test_an_injected_failure_is_raised_after_the_call_was_recorded_and_matched() -> None:
+    script = phone()
+    expectation = script.expect(Pattern("dial"))
+    error = OSError("busy")
+    script.fail_next("dial", error)
+    with pytest.raises(OSError, match="busy") as caught:
+        call(script, "dial")
+    assert caught.value is error
+    assert expectation.result().index == 0
+
+
+def test_failures_of_one_method_come_out_in_order() -> None:
+    """Item 106."""
+    script = phone()
+    script.fail_next("dial", OSError("first"))
+    script.fail_next("dial", OSError("second"))
+    for text in ("first", "second"):
+        with pytest.raises(OSError, match=text):
+            call(script, "dial")
+
+
+def test_unused_failures_are_left_over() -> None:
+    """Item 105."""
+    script = phone()
+    script.fail_next("dial", OSError())
+    script.fail_next("dial", OSError())
+    with pytest.raises(IncompleteScriptError, match="2 of dial") as caught:
+        script.assert_complete()
+    assert caught.value.pending_failures == (PendingFailure("dial", 2),)
+
+
+@pytest.mark.parametrize("error", [OSError, "busy"])
+def test_a_failure_to_inject_is_an_exception_instance(error: Any) -> None:
+    with pytest.raises(TypeError, match="exception instance"):
+        phone().fail_next("dial", error)
+
+
+def test_an_unknown_method_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(ValueError, match="did you mean 'hang_up'"):
+        phone().fail_next("hangup", OSError())
+    with pytest.raises(UnknownMethodError, match="known are: dial, frame, hang_up"):
+        phone().expect_calls(Pattern("zzz"), count=1)
+
+
+# Choices
+
+
+def test_any_of_several_patterns_may_meet_an_expectation() -> None:
+    script = phone()
+    either = script.expect(Pattern("dial"), Pattern("hang_up"))
+    call(script, "hang_up")
+    assert either.result().method == "hang_up"
+
+
+def test_no_fit_among_several_patterns_names_them_all() -> None:
+    script = phone()
+    script.expect(Pattern("dial"), Pattern("hang_up")).exception()
+    with pytest.raises(UnexpectedCallError, match="dial or hang_up") as caught:
+        call(script, "frame")
+    assert caught.value.expected_methods == ("dial", "hang_up")
+
+
+def test_an_optional_expectation_gives_way() -> None:
+    script = phone()
+    maybe, sure = script.expect(Pattern("dial"), optional=True), script.expect(Pattern("hang_up"))
+    call(script, "hang_up")
+    assert (maybe.result(), maybe.state) == (None, ExpectationState.SKIPPED)
+    assert sure.result().index == 0
+
+
+def test_an_optional_expectation_takes_a_call_that_fits() -> None:
+    script = phone()
+    call(script, "dial")
+    maybe, other = script.expect(Pattern("dial"), optional=True), script.expect(Pattern("dial"), optional=True)
+    assert maybe.result() is not None
+    script.assert_complete()
+    script.skip_optional()
+    assert other.result() is None
+
+
+def test_an_optional_expectation_leaves_an_earlier_call_to_the_next_one() -> None:
+    script = phone()
+    call(script, "hang_up")
+    assert script.expect(Pattern("dial"), optional=True).result() is None
+    assert script.expect(Pattern("hang_up")).result().index == 0
+
+
+def test_an_unordered_group_takes_its_calls_in_any_order_then_the_order_goes_on() -> None:
+    script = phone()
+    dialled, framed = script.expect_unordered([Pattern("dial"), Pattern("frame")])
+    last = script.expect(Pattern("hang_up"))
+    for method in ("frame", "dial", "hang_up"):
+        call(script, method)
+    assert (dialled.result().index, framed.result().index, last.result().index) == (1, 0, 2)
+
+
+def test_a_call_outside_the_group_fails_what_the_group_still_waits_for() -> None:
+    script = phone()
+    dialled, framed = script.expect_unordered([Pattern("dial"), Pattern("frame")])
+    call(script, "frame")
+    with pytest.raises(UnexpectedCallError) as caught:
+        call(script, "hang_up")
+    assert framed.result().index == 0
+    assert dialled.exception() is caught.value
+
+
+def test_an_unordered_group_takes_calls_that_came_earlier() -> None:
+    script = phone()
+    call(script, "frame")
+    dialled, framed = script.expect_unordered([Pattern("dial"), Pattern("frame")])
+    assert (framed.done(), dialled.done()) == (True, False)
+    call(script, "dial")
+    script.assert_complete()
+
+
+def test_an_empty_group_expects_nothing() -> None:
+    script = phone()
+    assert script.expect_unordered([]) == ()
+    script.assert_complete()
+
+
+# Runs of calls, ambient methods
+
+
+def test_a_run_of_calls_ends_with_the_last_one() -> None:
+    script = phone()
+    frames = script.expect_calls(Pattern("frame"), until=lambda call: call.args == "last")
+    call(script, "frame", "first")
+    call(script, "frame", "last")
+    assert [item.args for item in frames.result()] == ["first", "last"]
+
+
+def test_another_method_within_a_run_of_calls_is_an_error() -> None:
+    script = phone()
+    frames = script.expect_calls(Pattern("frame"), count=2)
+    call(script, "frame")
+    with pytest.raises(UnexpectedCallError):
+        call(script, "dial")
+    assert isinstance(frames.exception(), UnexpectedCallError)
+
+
+def test_a_run_of_calls_needs_an_end() -> None:
+    with pytest.raises(ScriptValueError, match="count or until"):
+        phone().expect_calls(Pattern("frame"))
+
+
+def test_ambient_calls_are_recorded_and_never_in_order() -> None:
+    script = phone(ambient={"frame"})
+    expectation = script.expect(Pattern("dial"))
+    call(script, "frame")
+    call(script, "dial")
+    call(script, "frame")
+    assert expectation.result().index == 1
+    assert len(script.log) == 3
+    script.assert_complete()
+    with pytest.raises(ScriptValueError, match="ambient"):
+        script.expect(Pattern("frame"))
+
+
+def test_a_run_of_ambient_calls_can_be_awaited_beside_the_order() -> None:
+    script = phone(ambient={"frame"})
+    frames, other = script.expect_calls(Pattern("frame"), count=2), script.expect_calls(Pattern("frame"), count=1)
+    script.expect(Pattern("dial"))
+    for method in ("frame", "dial", "frame"):
+        call(script, method)
+    assert [item.index for item in frames.result()] == [0, 2]
+    assert [item.index for item in other.result()] == [0]
+
+
+# Bans
+
+
+def test_a_forbidden_call_fails_the_ban_and_raises_at_the_call() -> None:
+    script = phone()
+    ban = script.forbid(Pattern("dial"))
+    expectation = script.expect(Pattern("dial"))
+    with pytest.raises(ForbiddenCallError) as caught:
+        call(script, "dial")
+    assert ban.exception() is caught.value
+    assert not expectation.done()
+
+
+def test_a_ban_ends_with_its_block() -> None:
+    script = phone()
+    with script.forbid(Pattern("dial")):
+        call(script, "hang_up")
+    call(script, "dial")
+    assert [item.method for item in script.leftovers.unconsumed_calls] == ["hang_up", "dial"]
+
+
+def test_a_ban_may_last_as_long_as_an_expectation_is_pending() -> None:
+    script = phone()
+    script.forbid(Pattern("dial"), during=script.expect(Pattern("hang_up")))
+    call(script, "hang_up")
+    call(script, "dial")
+    assert script.expect(Pattern("dial")).done()
+
+
+def test_a_ban_looks_at_the_call_if_it_has_a_matcher_and_sees_ambient_calls() -> None:
+    script = phone(ambient={"frame"})
+    ban = script.forbid(Pattern("frame", lambda call: call.args == "loud"))
+    call(script, "frame", "quiet")
+    with pytest.raises(ForbiddenCallError):
+        call(script, "frame", "loud")
+    ban.exception()
+
+
+def test_a_ban_nobody_broke_is_no_leftover() -> None:
+    script = phone()
+    script.forbid(Pattern("dial"))
+    script.assert_complete()
+
+
+# Reply rules
+
+
+def test_a_rule_answers_calls_that_nobody_expects() -> None:
+    script, heard = phone(), list[int]()
+    script.rules.append(Rule(Pattern("dial")).run(lambda call: heard.append(call.index)))
+    call(script, "dial")
+    call(script, "dial")
+    assert heard == [0, 1]
+    script.assert_complete()
+
+
+def test_an_expectation_comes_before_a_rule_and_both_see_the_call() -> None:
+    script, heard = phone(), list[int]()
+    script.rules.append(Rule(Pattern("dial")).run(lambda call: heard.append(call.index)))
+    expectation = script.expect(Pattern("dial"))
+    call(script, "dial")
+    assert (expectation.result().index, heard) == (0, [0])
+
+
+def test_a_watching_rule_leaves_the_call_to_the_script() -> None:
+    script, heard = phone(), list[int]()
+    script.rules.append(Rule(Pattern("dial")).watch(lambda call: heard.append(call.index)))
+    call(script, "dial")
+    assert heard == [0]
+    assert script.leftovers.unconsumed_calls == (UnconsumedCall(0, "dial"),)
+
+
+@pytest.mark.parametrize(
+    ("limit", "answered"),
+    [
+        (lambda rule: rule.every(2), [1, 3, 5]),
+        (lambda rule: rule.after(4), [4, 5]),
+        (lambda rule: rule.times(2), [0, 1]),
+        (lambda rule: rule.after(1).every(2).times(1), [2]),
+    ],
+)
+def test_a_rule_may_be_limited(limit: Any, answered: list[int]) -> None:
+    script, heard = phone(), list[int]()
+    script.rules.append(limit(Rule(Pattern("frame")).run(lambda call: heard.append(call.index))))
+    for _ in range(6):
+        call(script, "frame")
+    assert heard == answered
+
+
+def test_a_rule_may_raise() -> None:
+    script, error = phone(), OSError("every call fails")
+    script.rules.append(Rule(Pattern("dial")).fail(error))
+    with pytest.raises(OSError, match="every call fails"):
+        call(script, "dial")
+    script.assert_complete()
+
+
+def test_nonsense_in_a_rule_is_refused() -> None:
+    with pytest.raises(ScriptValueError, match=r"every\(0\)"):
+        Rule(Pattern("dial")).every(0)
+    with pytest.raises(ScriptTypeError):
+        Rule(Pattern("dial")).fail(OSError)  # type: ignore[arg-type] # the point of the test
+
+
+# Awaiting
+
+
+def test_an_expectation_can_be_awaited_any_number_of_times() -> None:
+    async def scenario() -> None:
+        script = phone()
+        expectation = script.expect(Pattern("dial"))
+        both = asyncio.gather(expectation, expectation)
+        asyncio.get_running_loop().call_soon(call, script, "dial")
+        first, second = await both
+        assert first is second is await expectation
+
+    asyncio.run(scenario())
+
+
+def test_an_early_result_is_refused() -> None:
+    with pytest.raises(ExpectationNotDoneError, match="expectation 1"):
+        phone().expect(Pattern("dial")).result()
+
+
+def test_cancelling_the_only_waiter_withdraws_the_expectation() -> None:
+    """Item 103."""
+
+    async def scenario() -> None:
+        script = phone()
+        expectation = script.expect(Pattern("dial"))
+        following = script.expect(Pattern("hang_up"))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(expectation, 1)
+        assert expectation.state is ExpectationState.WITHDRAWN
+        assert script.pending == (PendingExpectation(2, "hang_up"),)
+        call(script, "hang_up")
+        assert following.result().index == 0
+        with pytest.raises(ExpectationWithdrawnError):
+            expectation.result()
+
+    run_virtual(scenario())
+
+
+def test_cancelling_one_of_two_waiters_keeps_the_expectation() -> None:
+    async def scenario() -> None:
+        script = phone()
+        expectation = script.expect(Pattern("dial"))
+
+        async def wait() -> PhoneCall:
+            return await expectation  # type: ignore[no-any-return] # the kernel knows no call type
+
+        patient = asyncio.create_task(wait())
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(wait(), 1)
+        call(script, "dial")
+        assert (await patient).index == 0
+
+    run_virtual(scenario())
+
+
+def test_a_stalled_loop_names_the_expectation_it_waits_for() -> None:
+    async def scenario() -> None:
+        await phone().expect(Pattern("hang_up"))
+
+    with pytest.raises(StallError, match="expectation 1: hang_up, pending"):
+        run_virtual(scenario())
+
+
+# Ending
+
+
+def test_abandoning_fails_what_is_pending_and_leaves_the_script_clean() -> None:
+    script, error = phone(), ScriptedTestingError("over")
+    waiting, maybe = script.expect(Pattern("dial")), script.expect(Pattern("frame"), optional=True)
+    ban = script.forbid(Pattern("hang_up"))
+    script.fail_next("dial", OSError())
+    script.abandon(error)
+    assert waiting.exception() is maybe.exception() is error
+    assert ban.exception() is None
+    script.assert_complete()
+
+
+def test_the_errors_of_the_doubles_belong_to_the_one_tree() -> None:
+    assert issubclass(ScriptedTestingError, VoiceHarnessError)
