@@ -105,7 +105,7 @@ def _mulaw_codes(samples: NDArray[np.int32], magnitudes: NDArray[np.int32]) -> N
 def _mulaw_values(codes: NDArray[np.int32]) -> NDArray[np.int32]:
     segment = ~codes >> 4 & 0x07
     biased = (2 * (~codes & 0x0F) + _MULAW_BIAS) << segment
-    magnitude = (biased - _MULAW_BIAS) << 2
+    magnitude: NDArray[np.int32] = (biased - _MULAW_BIAS) << 2
     return np.where(codes & 0x80, magnitude, -magnitude)
 
 
@@ -120,5 +120,5 @@ def _alaw_values(codes: NDArray[np.int32]) -> NDArray[np.int32]:
     segment = plain >> 4 & 0x07
     # Half a step is added; every segment but the lowest has a leading one.
     doubled = 2 * (plain & 0x0F) + 1 + np.where(segment > 0, 32, 0)
-    magnitude = doubled << np.maximum(segment - 1, 0) << 3
+    magnitude: NDArray[np.int32] = doubled << np.maximum(segment - 1, 0) << 3
     return np.where(codes & 0x80, magnitude, -magnitude)
