@@ -28,10 +28,22 @@ if TYPE_CHECKING:
     from voiceharness.audio.chunk import AudioChunk
     from voiceharness.events import AgentEvent
 
-__all__ = ["Endpoint", "InboundCall", "Message", "Received", "TurnTaker", "VoiceAgentAdapter"]
+__all__ = ["Endpoint", "InboundCall", "Message", "Option", "Received", "TurnTaker", "VoiceAgentAdapter"]
 
 Received: TypeAlias = "AudioChunk | AgentEvent"
 """What ``receive_audio`` returns when something came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What a parameter of an adapter means to its user.
+
+    An adapter's options are the keyword parameters of its ``__init__``, each ``Annotated[type, Option(...)]``: written
+    once, shared by Python, YAML, the pytest marker and ``--set``.
+    """
+
+    help: str
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +77,15 @@ class VoiceAgentAdapter(ABC):
     """One call to a voice agent, over one transport.
 
     ``response_timeout`` bounds the wait for the agent's first speech, ``tail_silence`` is the silence in the sound
-    that ends its turn, ``max_turn_duration`` ends the wait for one turn; all in seconds.
+    that ends its turn, ``max_turn_duration`` ends the wait for one turn; all in seconds. ``rate`` is the line rate of
+    this call in hertz, one of ``capabilities.rates``: user audio comes at it, and agent audio leaves at it.
     """
 
     name: ClassVar[str] = ""
     capabilities: ClassVar[AdapterCapabilities] = AdapterCapabilities()
     timing: ClassVar[Timing] = Timing()
 
+    rate: int = 8000
     response_timeout: float = 10.0
     tail_silence: float = 0.7
     max_turn_duration: float = 30.0
