@@ -1,0 +1,188 @@
+"""The agent's side of the line: what arrived, what is heard of it, and what can be said about it now.
+
+Everything is answered from positions. Audio that has arrived but is not heard yet is already on the track, so the
+questions here ("when does speech begin after this sample?") can have an answer in the future; whoever asks waits until
+then and asks again, because a flush may have come between.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voiceharness.audio.vad import Ear
+from voiceharness.events import (
+    AgentEvent,
+    Digit,
+    Flush,
+    HistoryClaimed,
+    Mark,
+    ProtocolFault,
+    StateClaimed,
+    TruncationClaimed,
+    TurnDone,
+    Words,
+)
+from voiceharness.line.record import TimelineEvent
+from voiceharness.line.words import HeardWord, WordTrack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from voiceharness.audio.chunk import AudioChunk
+    from voiceharness.audio.edges import Span
+    from voiceharness.line.bell import Bell
+    from voiceharness.line.playout import PendingMark, Playout
+    from voiceharness.line.timeline import Timeline
+
+__all__ = ["Downlink"]
+
+
+class Downlink:
+    """Agent audio and events on the sample clock.
+
+    ``on_mark`` is told when a mark's fate is known: ``(mark, flushed)``; for one that playout will reach, it is told
+    on arrival, with the position at which it is due.
+    """
+
+    def __init__(
+        self,
+        *,
+        rate: int,
+        playout: Playout,
+        timeline: Timeline,
+        bell: Bell,
+        on_mark: Callable[[PendingMark, bool], None],
+    ) -> None:
+        self.rate = rate
+        self.playout = playout
+        self.items: list[AudioChunk] = []
+        self._timeline = timeline
+        self._bell = bell
+        self._on_mark = on_mark
+        self._ear = Ear(rate)
+        self._words = WordTrack(rate)
+        self._turns_done: list[int] = []
+        self.flushed_at = -1
+        """Position of the latest flush."""
+
+    # What arrives
+
+    def audio(self, chunk: AudioChunk, at: int) -> None:
+        """Take a chunk that arrived at a position."""
+        if not chunk.pcm:
+            return
+        self.items.append(chunk)
+        self.playout.arrive(chunk, at)
+        if chunk.pcm.strip(b"\0"):
+            self._bell.ring(growth=True)
+
+    def event(self, event: AgentEvent, at: int) -> None:
+        """Take an event that arrived at a position."""
+        note = self._timeline.note
+        match event:
+            case Flush():
+                self.flush(at)
+            case Mark(name=name):
+                mark = self.playout.add_mark(name, at)
+                note(at, "mark", name=name, due=mark.due)
+                self._on_mark(mark, False)
+            case Words():
+                self._words.add_words(event)
+                self._bell.ring(growth=True)
+            case TurnDone(item=item):
+                self._turns_done.append(at)
+                note(at, "turn_done", item=item)
+                self._bell.ring(growth=True)
+            case Digit(digit=digit, method=method, duration=duration):
+                note(at, "digit_received", digit=digit, method=method, duration=duration)
+                self._bell.ring()
+            case StateClaimed(state=state):
+                note(at, "state_claimed", state=state)
+            case TruncationClaimed(item=item, heard=heard):
+                note(at, "truncation_claimed", item=item, heard=heard)
+            case HistoryClaimed(item=item, text=text):
+                note(at, "history_claimed", item=item, text=text)
+            case ProtocolFault(kind=kind, detail=detail):
+                note(at, "protocol_fault", kind=kind, detail=detail)
+
+    def flush(self, at: int) -> None:
+        """Drop what would be heard from a position on."""
+        flushed = self.playout.flush(at)
+        self.flushed_at = at
+        self._timeline.note(at, "flush", cut=flushed.removed)
+        self._forget_after(at)
+        for mark in flushed.marks:
+            self._on_mark(mark, True)
+        self._bell.ring()
+
+    def end(self, at: int) -> None:
+        """Cut the track where the call ended."""
+        self.playout.flush(at)
+        self._forget_after(at)
+
+    def _forget_after(self, at: int) -> None:
+        if self._ear.position > at:
+            self._ear.truncate(at)
+
+    # What can be said
+
+    def segments(self) -> list[Span]:
+        """Segments of sound on the heard track, those that are only queued yet included."""
+        known, end = self._ear.position, self.playout.end
+        if end > known:
+            self._ear.feed(self.playout.track.view(known, end))
+        return self._ear.segments()
+
+    def onset_after(self, position: int) -> int | None:
+        """Return where speech begins (or goes on) at or after a position, if any is known."""
+        for span in self.segments():
+            if span.offset > position:
+                return max(span.onset, position)
+        return None
+
+    def next_onset(self, position: int) -> int | None:
+        """Return the onset of the first segment that begins at or after a position, if any is known."""
+        return next((span.onset for span in self.segments() if span.onset >= position), None)
+
+    def silence_after(self, position: int, length: int) -> tuple[int, int] | None:
+        """Return where the speech that is heard at a position ends, and where a silence of ``length`` after it is over.
+
+        The second figure moves on when more audio arrives. None if there is no speech at or after the position.
+        """
+        offset = None
+        for span in self.segments():
+            if span.offset <= position:
+                continue
+            if offset is not None and span.onset - offset >= length:
+                break
+            offset = span.offset
+        return None if offset is None else (offset, offset + length)
+
+    def empty_turn_after(self, position: int) -> int | None:
+        """Return where the agent said that its turn is complete, if no sound came since a position."""
+        if self.onset_after(position) is not None:
+            return None
+        return next((at for at in self._turns_done if at >= position), None)
+
+    def words(self) -> list[HeardWord]:
+        """Return the words the transport delivered whose audio is, or is going to be, heard."""
+        return self._words.placed(self.playout.arrivals())
+
+    def word_events(self, end: int) -> list[TimelineEvent]:
+        """Return the words that were heard until a position, as events of the timeline."""
+        return [
+            TimelineEvent(
+                word.end,
+                "word_heard",
+                {
+                    "text": word.text,
+                    "start": word.start,
+                    "end": word.end,
+                    "item": word.item,
+                    "source": "agent",
+                    "estimated": word.estimated,
+                },
+            )
+            for word in self.words()
+            if word.end <= end
+        ]

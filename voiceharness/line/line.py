@@ -1,0 +1,373 @@
+"""One call's line: it keeps the uplink going, listens always, and knows what was heard.
+
+Theory of operation. :func:`open_line` connects an adapter and yields a :class:`Line` whose sample 0 is the answer.
+Three tasks run until the call ends: *uplink* sends a user frame at each deadline (unless the transport keeps time and
+asks for frames itself), *downlink* takes what arrives, *watch* sets and clears ``agent_speaking``. Whoever drives the
+line (the scenario engine, ``call()``) places sound on the user's track and awaits positions; it never touches media.
+
+The call ends once: by the agent, by the user, at a limit, or because the transport failed. Nothing here raises for
+that. Waits return None, ``ended`` says by whom and why, and ``record()`` gives the evidence up to that sample.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from voiceharness.audio.chunk import AudioChunk
+from voiceharness.audio.dtmf import generate
+from voiceharness.clock import NS, LoopClock, Pacer
+from voiceharness.errors import ConnectError, PendingTransportError
+from voiceharness.events import EndOfStream, RemoteHangup
+from voiceharness.line.bell import Bell
+from voiceharness.line.downlink import Downlink
+from voiceharness.line.playout import LivePlayout, PendingMark, QueuedPlayout
+from voiceharness.line.record import CallRecord
+from voiceharness.line.sample_clock import SampleClock
+from voiceharness.line.timeline import Timeline
+from voiceharness.line.turn import HeardTurn, hear_turn
+from voiceharness.line.uplink import Uplink, Utterance
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Coroutine
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from voiceharness.adapter import Message, Received, VoiceAgentAdapter
+    from voiceharness.capabilities import DtmfMethod
+    from voiceharness.clock import Clock
+    from voiceharness.line.settings import LineSettings
+
+__all__ = ["EndedBy", "Line", "LineEnd", "open_line"]
+
+EndedBy = Literal["agent", "user", "limit", "transport"]
+
+
+@dataclass(frozen=True, slots=True)
+class LineEnd:
+    """How and where a call ended; ``error`` is set when the transport, or the agent's code, failed."""
+
+    by: EndedBy
+    at: int
+    reason: str = ""
+    code: int | None = None
+    error: BaseException | None = None
+
+
+class Line:
+    """A running call. Made by :func:`open_line`; it satisfies ``TurnTaker``."""
+
+    def __init__(self, adapter: VoiceAgentAdapter, settings: LineSettings, clock: Clock) -> None:
+        self.adapter = adapter
+        self.settings = settings
+        self.clock = clock
+        self.samples = SampleClock(clock.now_ns(), settings.rate)
+        self.pacer = Pacer(clock, start_ns=self.samples.start_ns + self._delay_ns, rate=settings.rate)
+        self.timeline = Timeline()
+        self.bell = Bell(clock)
+        self.uplink = Uplink(settings.rate, settings.frame)
+        self.agent_speaking = asyncio.Event()
+        self.ended: LineEnd | None = None
+        live = adapter.timing.playout == "live"
+        capacity = 60 * settings.rate
+        self.downlink = Downlink(
+            rate=settings.rate,
+            playout=LivePlayout(capacity=capacity)
+            if live
+            else QueuedPlayout(capacity=capacity, prebuffer=settings.samples(settings.prebuffer)),
+            timeline=self.timeline,
+            bell=self.bell,
+            on_mark=self._answer_mark,
+        )
+
+    # Time
+
+    @property
+    def _delay_ns(self) -> int:
+        return round(self.settings.delay * NS)
+
+    @property
+    def now(self) -> int:
+        """The present position: samples since the answer."""
+        return self.samples.position_at(self.clock.now_ns())
+
+    async def until(
+        self, probe: Callable[[], int | None], *, deadline: int | None = None, growth: bool = True
+    ) -> int | None:
+        """Wait for a position that ``probe`` computes from what is known now, and return it.
+
+        The probe is asked again whenever the line changes; it may answer with a position in the future. With
+        ``growth=False`` more sound alone does not ask it again (for probes whose answer that could only postpone).
+        Returns None when the deadline comes first, or the call ends.
+        """
+        while True:
+            at, now = probe(), self.now
+            if at is not None and at <= now and (deadline is None or at <= deadline):
+                return at
+            if self.ended is not None or (deadline is not None and now >= deadline):
+                return None
+            wake = min((position for position in (at, deadline) if position is not None), default=None)
+            await self.bell.sleep(None if wake is None else self.samples.time_of(wake), growth=growth)
+
+    async def until_position(self, position: int) -> bool:
+        """Wait for a position; False if the call ended before."""
+        return await self.until(lambda: position, growth=False) is not None
+
+    # The user's side
+
+    def say(self, samples: NDArray[np.int16], *, at: int | None = None, from_onset: bool = False) -> Utterance:
+        """Put a clip on the user's track, now or at a position, and return where it lies."""
+        utterance = self.uplink.place(samples, self.now if at is None else at, from_onset=from_onset)
+        self.uplink.notify(utterance.onset + 1, self.adapter.user_turn_started)
+        self.uplink.notify(utterance.offset, self.adapter.user_turn_ended)
+        return utterance
+
+    async def said(self, utterance: Utterance) -> bool:
+        """Wait until an utterance has been said; False if the call ended before."""
+        return await self.until_position(utterance.offset)
+
+    async def press(self, digits: str, method: DtmfMethod, *, tone_ms: int = 100, gap_ms: int = 100) -> None:
+        """Press keys one after another, each at its own time; returns when the last is done, or the call has ended."""
+        period = self.settings.samples((tone_ms + gap_ms) / 1000)
+        start = self.now
+        for index, digit in enumerate(digits):
+            at = start + index * period
+            if not await self.until_position(at):
+                return
+            if method == "inband":
+                tone = generate(digit, self.settings.rate, tone_ms=tone_ms, gap_ms=0)
+                self.uplink.place(tone.samples, at)
+            else:
+                await self._signal_digit(digit, method, tone_ms, gap_ms)
+            self.timeline.note(at, "digit_sent", digit=digit, method=method, duration=tone_ms / 1000)
+        await self.until_position(start + len(digits) * period)
+
+    async def _signal_digit(self, digit: str, method: DtmfMethod, tone_ms: int, gap_ms: int) -> None:
+        if self._delay_ns:
+            await self.clock.sleep(self.settings.delay)
+        await self.adapter.send_dtmf(digit, method=method, tone_ms=tone_ms, gap_ms=gap_ms)
+
+    async def interrupt(self) -> None:
+        """Send the transport's own interrupt signal."""
+        self.timeline.note(self.now, "interrupt_signal")
+        if self._delay_ns:
+            await self.clock.sleep(self.settings.delay)
+        await self.adapter.interrupt()
+
+    def user_frame(self, position: int, samples: int) -> AudioChunk:
+        """Return the user's audio for a stretch of the track, to a transport whose own tick asks for it."""
+        self.samples.observe(position, self.clock.now_ns())
+        frame = self.uplink.frame_at(position, samples)
+        self.uplink.mark_sent(position + samples)
+        return frame
+
+    # The agent's side
+
+    async def hear(
+        self, *, since: int, within: float | None = None, tail: float | None = None, cap: float | None = None
+    ) -> HeardTurn:
+        """Wait for the agent's turn that begins at or after a position, and for its end.
+
+        ``within``: seconds from now for its first sound; ``tail``: seconds of silence that end it; ``cap``: seconds
+        after which the wait ends whatever is heard. Defaults are the adapter's.
+        """
+        adapter = self.adapter
+        return await hear_turn(
+            self,
+            since=since,
+            within=adapter.response_timeout if within is None else within,
+            tail=adapter.tail_silence if tail is None else tail,
+            cap=adapter.max_turn_duration if cap is None else cap,
+        )
+
+    @property
+    def heard_transcript(self) -> str:
+        """The agent's words heard so far, as its transport delivered them."""
+        now = self.now
+        return " ".join(word.text for word in self.downlink.words() if word.end <= now)
+
+    async def take_turn(self, message: Message) -> AudioChunk:
+        """Say a message's audio, wait for the agent's answer, and return that as it was heard.
+
+        Raises:
+            PendingTransportError: if the call has ended.
+        """
+        if self.ended is not None or not self.adapter.is_connected:
+            raise PendingTransportError(self.adapter.name, "take a turn")
+        since = self.now
+        if message.audio is not None and len(message.audio):
+            utterance = self.say(message.audio.samples)
+            self.note_utterance(utterance, source="say", step=None, text=message.text)
+            await self.said(utterance)
+            since = utterance.offset
+        turn = await self.hear(since=since)
+        heard = self.downlink.playout.track.view(turn.onset, turn.offset)
+        return AudioChunk.from_samples(heard, self.settings.rate, turn.onset)
+
+    def note_utterance(self, utterance: Utterance, *, source: str, step: int | None, text: str) -> None:
+        """Note in the timeline what the user said, and where."""
+        self.timeline.note(
+            utterance.onset,
+            "user_utterance",
+            onset=utterance.onset,
+            offset=utterance.offset,
+            start=utterance.start,
+            end=utterance.end,
+            source=source,
+            step=step,
+            text=text,
+        )
+
+    # The end, and the evidence
+
+    def hang_up(self, by: EndedBy = "user", reason: str = "") -> None:
+        """End the call from this side, now."""
+        self._end(LineEnd(by, self.now, reason))
+
+    def _end(self, end: LineEnd) -> None:
+        if self.ended is not None:
+            return
+        self.ended = end
+        self.downlink.end(end.at)
+        self.agent_speaking.clear()
+        self.timeline.note(end.at, "hangup", by=end.by, reason=end.reason, code=end.code)
+        if end.error is not None:
+            self.timeline.note(end.at, "fault", error=type(end.error).__name__, message=str(end.error))
+        self.bell.ring()
+
+    def record(self) -> CallRecord:
+        """Return the evidence up to now, or up to the end of the call."""
+        end = self.now if self.ended is None else self.ended.at
+        for stall in self.pacer.stalls:
+            self.timeline.note(self.samples.position_at(stall.due_ns), "stall", duration=stall.duration)
+        self.pacer.stalls.clear()
+        return CallRecord(
+            self.settings.rate,
+            self.uplink.track.copy(end),
+            self.downlink.playout.track.copy(end),
+            self.timeline.until(end, self.downlink.word_events(end)),
+            self.downlink.playout.arrivals(),
+        )
+
+    # Tasks
+
+    async def run_uplink(self) -> None:
+        """Send a frame at each deadline, from the answer to the end of the call."""
+        uplink, adapter, wait_for = self.uplink, self.adapter, self.pacer.wait_for
+        while True:
+            end = uplink.sent + uplink.frame
+            await wait_for(end)
+            if self.ended is not None:
+                return
+            if not adapter.is_connected:
+                raise PendingTransportError(adapter.name, "send the user's audio")
+            await adapter.send_audio(uplink.next_frame())
+            uplink.mark_sent(end)
+
+    async def run_downlink(self) -> None:
+        """Take what arrives until nothing more comes."""
+        while self.ended is None:
+            item = await self.adapter.receive_audio(None)
+            if item is not None and not self._take(item):
+                return
+
+    def _take(self, item: Received) -> bool:
+        at_ns = self.clock.now_ns() if item.at_ns is None else item.at_ns
+        at = self.samples.position_at(at_ns + self._delay_ns)
+        match item:
+            case AudioChunk():
+                self.downlink.audio(item, at)
+            case RemoteHangup(reason=reason, code=code):
+                self._end(LineEnd("agent", at, reason, code))
+            case EndOfStream():
+                self._end(LineEnd("agent", at, "the agent's stream ended"))
+                return False
+            case _:
+                self.downlink.event(item, at)
+        return True
+
+    async def watch_speech(self) -> None:
+        """Set ``agent_speaking`` while the agent is heard, and note when that changes."""
+        position, pause = 0, self.settings.samples(self.settings.pause)
+        while (onset := await self.until(partial(self.downlink.onset_after, position))) is not None:
+            self.agent_speaking.set()
+            self.timeline.note(onset, "agent_onset")
+            await self.until(partial(self._silence_over, onset, pause), growth=False)
+            offset = min((self.downlink.silence_after(onset, pause) or (self.now, 0))[0], self.now)
+            self.agent_speaking.clear()
+            self.timeline.note(offset, "agent_offset")
+            position = max(offset, onset + 1)
+
+    def _silence_over(self, onset: int, pause: int) -> int:
+        """Return where the agent stops to count as speaking: at a flush, or when a pause has lasted."""
+        if self.downlink.flushed_at > onset:
+            return self.downlink.flushed_at
+        silence = self.downlink.silence_after(onset, pause)
+        return onset if silence is None else silence[1]
+
+    def _answer_mark(self, mark: PendingMark, flushed: bool) -> None:
+        due = self.now if flushed else mark.due
+        self.clock.call_at_ns(self.samples.time_of(due) + self._delay_ns, lambda: self._mark_over(mark, flushed))
+
+    def _mark_over(self, mark: PendingMark, flushed: bool) -> None:
+        if self.ended is not None:
+            return
+        if not flushed and not self.downlink.playout.reach(mark):
+            return  # a flush took it first
+        self.timeline.note(self.now, "mark_played", name=mark.name, flushed=flushed)
+        self.adapter.played(mark.name, flushed)
+
+    def fail(self, error: BaseException) -> None:
+        """End the call because a task of the line failed."""
+        self._end(LineEnd("transport", self.now, str(error), error=error))
+
+
+@asynccontextmanager
+async def open_line(
+    adapter: VoiceAgentAdapter, settings: LineSettings, *, connect_timeout: float = 30.0
+) -> AsyncIterator[Line]:
+    """Connect an adapter and run its line; whatever happens inside, the call is ended and its tasks are gone after.
+
+    Raises:
+        CallError: if the call cannot be set up in time.
+    """
+    clock = LoopClock()
+    try:
+        try:
+            async with asyncio.timeout(connect_timeout):
+                await adapter.connect()
+        except TimeoutError as error:
+            raise ConnectError(f"{adapter.name}: the call was not answered within {connect_timeout:g} s") from error
+        line = Line(adapter, settings, clock)
+        adapter.attach(line)
+        line.timeline.note(0, "answered")
+        async with _tasks_of(line):
+            yield line
+    finally:
+        await adapter.disconnect()
+
+
+@asynccontextmanager
+async def _tasks_of(line: Line) -> AsyncIterator[None]:
+    works = {"downlink": line.run_downlink(), "watch": line.watch_speech()}
+    if line.adapter.timing.paced_by == "line":
+        works["uplink"] = line.run_uplink()
+    tasks = [asyncio.create_task(_supervised(line, work), name=f"line {name}") for name, work in works.items()]
+    try:
+        yield
+    finally:
+        line.hang_up()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _supervised(line: Line, work: Coroutine[object, object, None]) -> None:
+    try:
+        await work
+    except Exception as error:  # supervision point: whatever a transport raises ends the call, with its evidence
+        line.fail(error)
