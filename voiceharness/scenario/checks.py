@@ -1,0 +1,179 @@
+"""What a scenario can expect of a call as a whole, as data.
+
+The same values serve as a ``check`` step, which judges the call up to where it stands, and as the ``limits`` of a
+scenario, which judge all of it. For latencies, ``at_most`` is about the latest one in a check step and about every one
+in a limit; a percentile is always about all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from voiceharness.errors import ScenarioError
+from voiceharness.events import Party  # noqa: TC001 (read at run time to describe the fields)
+from voiceharness.scenario.fields import Count, Digits, Seconds, Text, check_fields
+
+__all__ = [
+    "Answered",
+    "Dtmf",
+    "Ended",
+    "EndedBy",
+    "Expectation",
+    "LongestSilence",
+    "NoFault",
+    "Overlap",
+    "ResponseLatency",
+    "StopLatency",
+    "Transcript",
+]
+
+EndedBy: TypeAlias = Literal["agent", "user", "limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseLatency:
+    """The agent answers soon: from the user's offset to the agent's onset, in seconds.
+
+    A turn that the agent never answered has no latency; it fails ``at_most``.
+    """
+
+    at_most: Seconds | None = None
+    p50: Seconds | None = None
+    p95: Seconds | None = None
+
+    kind: ClassVar[str] = "response_latency"
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.kind)
+        _require_any(self, self.kind, "at_most", "p50", "p95")
+
+
+@dataclass(frozen=True, slots=True)
+class StopLatency:
+    """The agent stops soon when interrupted: from the barge-in to the last heard audio of that turn, in seconds."""
+
+    at_most: Seconds | None = None
+    p50: Seconds | None = None
+    p95: Seconds | None = None
+
+    kind: ClassVar[str] = "stop_latency"
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.kind)
+        _require_any(self, self.kind, "at_most", "p50", "p95")
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Both parties talk at once for at most this long in total, in seconds."""
+
+    at_most: Seconds
+
+    kind: ClassVar[str] = "overlap"
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class LongestSilence:
+    """No silence of both parties lasts longer than this, in seconds."""
+
+    at_most: Seconds
+
+    kind: ClassVar[str] = "silence"
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Dtmf:
+    """These keypad digits, and no others, were received from one party."""
+
+    digits: Digits
+    by: Party = "agent"
+
+    kind: ClassVar[str] = "dtmf"
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The heard words of one party contain, lack or match something, ignoring case and punctuation.
+
+    ``matches`` is a regular expression, searched in the words as they were written, ignoring case.
+    """
+
+    contains: Text | None = None
+    lacks: Text | None = None
+    matches: Text | None = None
+    by: Party = "agent"
+
+    kind: ClassVar[str] = "transcript"
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.kind)
+        _require_any(self, self.kind, "contains", "lacks", "matches")
+        if self.matches is not None:
+            try:
+                re.compile(self.matches)
+            except re.error as error:
+                message = f"{self.kind}: {self.matches!r} is no regular expression ({error})"
+                raise ScenarioError(message) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The call was answered, in time and with this code (a SIP status, for example) where one is given."""
+
+    within: Seconds | None = None
+    code: Count | None = None
+
+    kind: ClassVar[str] = "answered"
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The call ended, by whom, and within how many seconds after the answer.
+
+    ``cause`` is the transport's own: its code or its reason.
+    """
+
+    by: EndedBy | None = None
+    within: Seconds | None = None
+    cause: Text | None = None
+
+    kind: ClassVar[str] = "ended"
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class NoFault:
+    """The findings list no fault of these kinds; with none named, no fault at all."""
+
+    kinds: tuple[Text, ...] = ()
+
+    kind: ClassVar[str] = "no_fault"
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.kind)
+
+
+Expectation: TypeAlias = (
+    ResponseLatency | StopLatency | Overlap | LongestSilence | Dtmf | Transcript | Answered | Ended | NoFault
+)
+
+
+def _require_any(value: object, what: str, *names: str) -> None:
+    if all(getattr(value, name) is None for name in names):
+        raise ScenarioError(f"{what} takes at least one of {', '.join(names)}")

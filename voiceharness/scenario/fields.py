@@ -1,0 +1,269 @@
+"""What a field of a scenario value may hold: checked when the value is made, read from and written to YAML.
+
+A field's annotation names its kind (``within: Seconds | None``), so that the dataclasses are the one description of a
+scenario: Python, YAML and the JSON schema for editors follow from them. An annotation without a kind (a trigger, an
+audio chunk) is checked by its class alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from voiceharness.errors import ScenarioError
+from voiceharness.scenario import units
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+
+__all__ = [
+    "CHECKED",
+    "Count",
+    "Digits",
+    "Field",
+    "FileName",
+    "Kind",
+    "Milliseconds",
+    "PositiveNumber",
+    "PositiveSeconds",
+    "Probability",
+    "Seconds",
+    "Text",
+    "check_fields",
+    "fields_of",
+    "require_one",
+]
+
+CHECKED: Final = "checked"
+"""Key of a dataclass field's metadata: False for a field that is no part of what the user writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of scalar: which values it takes, and how they are written.
+
+    ``name`` is stable (the schema uses it), ``wanted`` completes "takes ...". A ``quoted`` kind must stand in quotes in
+    YAML, because other readers would take it for a number.
+    """
+
+    name: str
+    wanted: str
+    accepts: Callable[[Any], bool]  # Any: it is asked about whatever the user wrote
+    parse: Callable[[str], object]
+    format: Callable[[Any], str]  # Any: only ever given what it accepts
+    quoted: bool = False
+    choices: tuple[str, ...] = ()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _parse_whole(text: str) -> int:
+    if re.fullmatch(r"[0-9]{1,18}", text) is None:
+        raise ScenarioError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def _parse_flag(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ScenarioError(f"{text!r} is neither true nor false")
+    return text == "true"
+
+
+_KEYPAD: Final = re.compile(r"[0-9*#A-D]+")
+
+Seconds: TypeAlias = Annotated[
+    float,
+    Kind(
+        "seconds",
+        "a duration such as 800ms or 1.2s (in Python, seconds)",
+        lambda value: _is_number(value) and value >= 0,
+        units.parse_seconds,
+        units.format_seconds,
+    ),
+]
+PositiveSeconds: TypeAlias = Annotated[
+    float,
+    Kind(
+        "positive_seconds",
+        "a duration above zero such as 800ms or 1.2s (in Python, seconds)",
+        lambda value: _is_number(value) and value > 0,
+        units.parse_seconds,
+        units.format_seconds,
+    ),
+]
+Milliseconds: TypeAlias = Annotated[
+    int,
+    Kind(
+        "milliseconds",
+        "whole milliseconds above zero, such as 120 or 120ms",
+        lambda value: _is_whole(value) and value > 0,
+        units.parse_milliseconds,
+        units.format_milliseconds,
+    ),
+]
+PositiveNumber: TypeAlias = Annotated[
+    float,
+    Kind(
+        "positive_number",
+        "a number above zero",
+        lambda value: _is_number(value) and value > 0,
+        units.parse_number,
+        units.format_number,
+    ),
+]
+Probability: TypeAlias = Annotated[
+    float,
+    Kind(
+        "probability",
+        "a probability from 0 to 1",
+        lambda value: _is_number(value) and 0 <= value <= 1,
+        units.parse_number,
+        units.format_number,
+    ),
+]
+Count: TypeAlias = Annotated[
+    int,
+    Kind("count", "a whole number of at least 0", lambda value: _is_whole(value) and value >= 0, _parse_whole, str),
+]
+Text: TypeAlias = Annotated[
+    str, Kind("text", "text", lambda value: isinstance(value, str) and bool(value.strip()), str, str)
+]
+FileName: TypeAlias = Annotated[
+    str, Kind("file", "the name of a file", lambda value: isinstance(value, str) and bool(value.strip()), str, str)
+]
+Digits: TypeAlias = Annotated[
+    str,
+    Kind(
+        "digits",
+        'keypad digits (0-9, *, #, A-D) in quotes, such as "12#"',
+        lambda value: isinstance(value, str) and _KEYPAD.fullmatch(value) is not None,
+        str,
+        str,
+        quoted=True,
+    ),
+]
+
+_FLAG: Final = Kind(
+    "flag", "true or false", lambda value: isinstance(value, bool), _parse_flag, lambda v: str(v).lower()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field that the user may write. ``kind`` None: a structure of ``hint``'s class; ``many``: a tuple of them."""
+
+    name: str
+    kind: Kind | None
+    hint: Any  # Any: a type expression, for which there is no static type
+    required: bool
+    many: bool = False
+
+
+def fields_of(cls: type[Any]) -> Mapping[str, Field]:  # Any: of any dataclass
+    """Describe the fields of a dataclass that the user may write, in their order."""
+    return _fields_of(cast("Hashable", cls))  # mypy does not see that a class is hashable
+
+
+@cache
+def _fields_of(cls: Any) -> Mapping[str, Field]:  # Any: as above
+    hints = get_type_hints(cls, include_extras=True)
+    return {
+        each.name: _describe(each.name, hints[each.name], required=each.default is each.default_factory)
+        for each in fields(cls)
+        if each.init and each.metadata.get(CHECKED, True)
+    }
+
+
+def check_fields(value: object, what: str) -> None:
+    """Check every field of a dataclass instance against its kind.
+
+    Raises:
+        ScenarioError: naming the first field that holds something else.
+    """
+    for field in fields_of(type(value)).values():
+        held = getattr(value, field.name)
+        if held is None and not field.required:
+            continue
+        for each in held if field.many and isinstance(held, tuple) else (held,):
+            _check(field, each, what)
+
+
+def require_one(value: object, what: str, *names: str) -> None:
+    """Check that exactly one of some fields is given.
+
+    Raises:
+        ScenarioError: if none is, or several are.
+    """
+    given = [name for name in names if getattr(value, name) is not None]
+    if len(given) != 1:
+        found = "none is given" if not given else f"{' and '.join(given)} are given"
+        raise ScenarioError(f"{what} takes exactly one of {', '.join(names)}; {found}")
+
+
+def _check(field: Field, held: object, what: str) -> None:
+    if field.kind is not None:
+        if not field.kind.accepts(held):
+            raise ScenarioError(f"{what}: {field.name} takes {field.kind.wanted}, not {held!r}")
+    elif not isinstance(held, field.hint):
+        raise ScenarioError(f"{what}: {field.name} takes {_class_names(field.hint)}, not {held!r}")
+
+
+def _describe(name: str, hint: Any, *, required: bool) -> Field:
+    hint = _without_none(hint)
+    many = get_origin(hint) is tuple
+    if many:
+        hint = get_args(hint)[0]
+    return Field(name, _kind_of(hint), hint, required, many)
+
+
+def _without_none(hint: Any) -> Any:
+    if get_origin(hint) is Annotated or type(None) not in get_args(hint):
+        return hint
+    rest = tuple(arg for arg in get_args(hint) if arg is not type(None))
+    return rest[0] if len(rest) == 1 else Union[rest]  # noqa: UP007 (made of a tuple at run time)
+
+
+def _kind_of(hint: Any) -> Kind | None:
+    if get_origin(hint) is Annotated:
+        return next(extra for extra in hint.__metadata__ if isinstance(extra, Kind))
+    if hint is bool:
+        return _FLAG
+    choices = _choices(hint)
+    if choices:
+        return Kind("choice", " or ".join(choices), lambda value: value in choices, str, str, choices=choices)
+    return None
+
+
+def _choices(hint: Any) -> tuple[str, ...]:
+    """Names that a Literal, or a union of Literals, allows."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    parts = get_args(hint)
+    if parts and all(get_origin(part) is Literal for part in parts):
+        return tuple(name for part in parts for name in get_args(part))
+    return ()
+
+
+def _class_names(hint: Any) -> str:
+    return " or ".join(cls.__name__ for cls in get_args(hint) or (hint,))
