@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from voiceharness.speech.synthesis import Synthesizer
     from voiceharness.speech.transcription import Transcriber
 
-__all__ = ["DEFAULT_SYNTHESIZER", "DEFAULT_TRANSCRIBER", "EngineInfo", "engine_info", "make_synthesizer", "make_transcriber"]
+__all__ = [
+    "DEFAULT_SYNTHESIZER",
+    "DEFAULT_TRANSCRIBER",
+    "EngineInfo",
+    "engine_info",
+    "make_synthesizer",
+    "make_transcriber",
+]
 
 DEFAULT_SYNTHESIZER = "hibari"
 DEFAULT_TRANSCRIBER = "moonshine"

@@ -5,28 +5,25 @@ machine and one set of versions. And the model's own duration of each phoneme is
 leaves the audio bit-identical and gives the time of each word: starts lie within -40 to +30 ms of the sound.
 Where a model has no such node, words are spread over the audio and marked estimated.
 
-The voice starts and ends with some 0.3 s of silence. It is cut to :data:`MARGIN`, so that speech starts where it is
-placed.
+The voice starts and ends with some 0.3 s of silence, which is cut.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voiceharness.audio.chunk import AudioChunk
-from voiceharness.audio.edges import speech_edges
+from voiceharness.audio.resample import resample
 from voiceharness.errors import OptionError, ScenarioError, SpeechError
 from voiceharness.events import Word
 from voiceharness.speech.digits import spell_digits
 from voiceharness.speech.extras import require_package
-from voiceharness.speech.sound import resampled, to_pcm16
-from voiceharness.speech.synthesis import Speech
+from voiceharness.speech.placing import cut_silence
 from voiceharness.speech.words import is_word, map_words, spread_words
 
 if TYPE_CHECKING:
@@ -34,10 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MARGIN", "HibariSynthesizer"]
+    from voiceharness.speech.synthesis import Speech
 
-MARGIN = 0.02
-"""Silence kept before the first and after the last sound, in seconds."""
+__all__ = ["HibariSynthesizer"]
 
 _RATE = 24_000
 _DEFAULT_VOICE = "heart"
@@ -46,7 +42,7 @@ _DURATIONS = b"/Clip_output_0"  # the graph node that holds one duration per pho
 _DURATION_UNIT = 0.025
 _LEAD = 0.075  # phonemes sound this much before their place in the durations
 _LONGEST = 400  # phonemes the model takes at once
-_PAUSES = frozenset(" .,;:!?—…\"“”()")
+_PAUSES = frozenset(' .,;:!?—…"“”()')
 _CLAUSE_END = re.compile(r"(?<=[,;:—]) +")
 
 
@@ -96,7 +92,10 @@ class HibariSynthesizer:
             samples, words = model.speak(text, speed)
         except AttributeError as error:
             raise SpeechError(f"{self.version} is not the version this needs; reinstall the extra: {error}") from error
-        return _placed(text, to_pcm16(resampled(samples, _RATE, self.rate)), words, self.rate)
+        speech = cut_silence(resample(samples, _RATE, self.rate), words, self.rate)
+        if speech is None:
+            raise SpeechError(f"the hibari synthesizer returned silence for {text!r}")
+        return speech
 
     def _voice(self, name: str) -> _Voice:
         if name not in self._voices:
@@ -126,7 +125,9 @@ class _Voice:
             spoken: list[Word] = []
             for first, last in _pieces(reading.phonemes):
                 samples, ends = self._run(reading.phonemes[first:last], speed, random)
-                spans = [(word, start - first, end - first) for word, start, end in reading.spans if first <= start < last]
+                spans = [
+                    (word, start - first, end - first) for word, start, end in reading.spans if first <= start < last
+                ]
                 spoken += _timed(spans, ends, done / _RATE, len(samples) / _RATE)
                 parts.append(samples)
                 done += len(samples)
@@ -196,26 +197,6 @@ def _pieces(phonemes: str) -> Iterator[tuple[int, int]]:
         yield start, start + length
         start += length
     yield start, len(phonemes)
-
-
-def _placed(text: str, samples: NDArray[np.int16], words: Sequence[Word], rate: int) -> Speech:
-    """Cut the silence around the sound and move the words with it; each ends where its sound does."""
-    edges = speech_edges(samples, rate)
-    if edges is None:
-        raise SpeechError(f"the hibari synthesizer returned silence for {text!r}")
-    first = max(0, edges.onset - round(MARGIN * rate))
-    last = min(len(samples), edges.offset + round(MARGIN * rate))
-    low, high = edges.onset / rate, edges.offset / rate
-    placed = []
-    for word in words:
-        start = min(max(word.start, low), high)
-        end = min(max(word.end, start), high)
-        sound = speech_edges(samples[round(start * rate) : round(end * rate)], rate)
-        if sound is not None:
-            end = start + sound.offset / rate
-        placed.append(replace(word, start=start - first / rate, end=end - first / rate))
-        low = end
-    return Speech(AudioChunk.from_samples(samples[first:last], rate), tuple(placed), any(w.estimated for w in words))
 
 
 def _model_file(voice: str) -> Path:

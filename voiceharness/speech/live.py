@@ -1,19 +1,38 @@
-"""The transcriber beside a call in virtual time: inline, in zero time, on the event loop."""
+"""The transcriber beside a call: inline in virtual time, in a worker process in real time, behind one seam."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from voiceharness.speech.engines import make_transcriber
 from voiceharness.speech.rolling import RollingTranscription
 from voiceharness.speech.transcription import Transcript
+from voiceharness.speech.worker import WorkerTranscriber
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from voiceharness.audio.chunk import AudioChunk
-    from voiceharness.speech.transcription import Transcriber, TranscriptUpdate
+    from voiceharness.speech.transcription import LiveTranscriber, Transcriber, TranscriptUpdate
 
-__all__ = ["InlineTranscriber"]
+__all__ = ["InlineTranscriber", "live_transcriber"]
+
+
+def live_transcriber(
+    engine: str | Transcriber, on_update: Callable[[TranscriptUpdate], None], *, virtual: bool
+) -> LiveTranscriber:
+    """Return the transcriber for a call on a virtual or a real clock; open it before the call.
+
+    A ready object always runs inline, for it cannot be moved to another process: in real time it holds the loop up
+    while it works. In virtual time give the same object to every call, or each call loads the model again.
+
+    Raises:
+        MissingExtraError, OptionError: as ``make_transcriber``, for either clock.
+    """
+    transcriber = make_transcriber(engine)
+    if virtual or not isinstance(engine, str):
+        return InlineTranscriber(transcriber, on_update)
+    return WorkerTranscriber(engine, on_update)
 
 
 class InlineTranscriber:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voiceharness.audio.edges import speech_edges
+from voiceharness.audio.resample import resample
 from voiceharness.errors import SpeechError
 from voiceharness.speech.extras import require_package
 from voiceharness.speech.pieces import quiet_pieces
-from voiceharness.speech.sound import resampled, to_float
 from voiceharness.speech.transcription import Transcript
 from voiceharness.speech.words import spread_words
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["MoonshineTranscriber"]
 
 _RATE = 16_000
-_PADDING = np.zeros(_RATE // 2, np.float32)
+_PADDING = _RATE // 2
 
 
 class MoonshineTranscriber:
@@ -61,7 +61,7 @@ class MoonshineTranscriber:
             edges = speech_edges(piece, audio.rate)
             if edges is None:
                 continue
-            text = self._understand(to_float(piece[edges.onset : edges.offset]), audio.rate)
+            text = self._understand(piece[edges.onset : edges.offset], audio.rate)
             texts.append(text)
             words += spread_words(text.split(), (first + edges.onset) / audio.rate, (first + edges.offset) / audio.rate)
         return Transcript(" ".join(text for text in texts if text), tuple(words))
@@ -72,10 +72,10 @@ class MoonshineTranscriber:
             self._engine.close()
             self._engine = None
 
-    def _understand(self, samples: NDArray[np.float32], rate: int) -> str:
+    def _understand(self, samples: NDArray[np.int16], rate: int) -> str:
         from moonshine_voice.errors import MoonshineError
 
-        padded = np.concatenate([_PADDING, resampled(samples, rate, _RATE), _PADDING])
+        padded = np.pad(resample(samples, rate, _RATE), _PADDING) / 32768.0
         try:
             if self._engine is None:
                 self._engine = _load()

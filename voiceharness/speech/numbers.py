@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 __all__ = ["digits_for_numbers"]
 
 _ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
+    *("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _ORDINALS: Final[Mapping[str, int]] = MappingProxyType(
     {
         "first": 1,
@@ -37,7 +37,7 @@ _ORDINALS: Final[Mapping[str, int]] = MappingProxyType(
 _VALUES: Final[Mapping[str, int]] = MappingProxyType(
     {name: value for value, name in enumerate(_ONES)}
     | {name: 20 + 10 * index for index, name in enumerate(_TENS)}
-    | _ORDINALS
+    | dict(_ORDINALS)
 )
 _TENS_VALUES = range(20, 100, 10)
 _SCALES: Final[Mapping[str, int]] = MappingProxyType({"hundred": 100, "thousand": 1000, "million": 1_000_000})
@@ -81,7 +81,7 @@ def _is_oh(tokens: Sequence[str], index: int, digits: str) -> bool:
     if tokens[index] not in {"oh", "o"}:
         return False
     following = [_VALUES.get(token, 10) < 10 for token in tokens[index + 1 : index + 3]]
-    return bool(following) and (all(following) and len(following) == 2 or (bool(digits) and following[0]))
+    return following == [True, True] or (bool(digits) and following[:1] == [True])
 
 
 def _read_number(tokens: Sequence[str], index: int) -> tuple[str, int]:

@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["LONGEST", "quiet_pieces", "quietest"]
+__all__ = ["LONGEST", "last_pause", "quiet_pieces", "quietest"]
 
 LONGEST = 12.0
 """Longest piece, in seconds; it is cut in its second half."""
 
 _PAUSE = 0.2
+_PAUSE_RATIO = 10**-3.5
 
 
 def quiet_pieces(samples: NDArray[np.int16], rate: int, longest: float = LONGEST) -> Iterator[tuple[int, int]]:
@@ -30,9 +31,28 @@ def quiet_pieces(samples: NDArray[np.int16], rate: int, longest: float = LONGEST
     yield start, len(samples)
 
 
+def last_pause(samples: NDArray[np.int16], rate: int, earliest: float) -> int | None:
+    """Return the middle of the quietest 0.2 s after ``earliest`` seconds, if it is a pause: 35 dB below the loudest."""
+    first = round(earliest * rate)
+    loudness = _loudness(samples, rate)
+    if len(loudness) <= first:
+        return None
+    cut = _last_minimum(loudness[first:]) + first
+    return cut + round(_PAUSE * rate) // 2 if loudness[cut] < loudness.max() * _PAUSE_RATIO else None
+
+
 def quietest(samples: NDArray[np.int16], rate: int) -> int:
     """Return the middle of the quietest 0.2 s, the last of equals, in samples."""
+    return _last_minimum(_loudness(samples, rate)) + round(_PAUSE * rate) // 2
+
+
+def _loudness(samples: NDArray[np.int16], rate: int) -> NDArray[np.float64]:
+    """Sum of squares over 0.2 s, from each sample on."""
     width = round(_PAUSE * rate)
     energy = np.concatenate([[0.0], np.cumsum(np.square(samples.astype(np.float64)))])
-    loudness = energy[width:] - energy[:-width]
-    return len(loudness) - 1 - int(np.argmin(loudness[::-1])) + width // 2
+    loudness: NDArray[np.float64] = energy[width:] - energy[:-width]
+    return loudness
+
+
+def _last_minimum(values: NDArray[np.float64]) -> int:
+    return len(values) - 1 - int(np.argmin(values[::-1]))

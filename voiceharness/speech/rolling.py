@@ -2,9 +2,10 @@
 
 Theory of operation. The utterance's audio grows in a window. Each ``INTERVAL`` of new audio the whole window is
 transcribed again. A word is *stable* once two guesses in a row agree on it and on all words before it; it is then never
-revised, and keeps the times of the guess that confirmed it. A window that reaches :data:`~.pieces.LONGEST` is cut at
-its quietest place: the words of its first part become stable, the rest starts a new window. ``finish`` transcribes what
-is left and makes every word stable. Where an utterance begins and ends is the caller's business: the line's ear decides.
+revised, and keeps the times of the guess that confirmed it. The window is cut at a pause that comes after ``EARLIEST``
+seconds, and at its quietest place when it reaches :data:`~.pieces.LONGEST`: the words before the cut become stable, the
+rest starts a new window. ``finish`` transcribes what is left and makes every word stable. Where an utterance begins and
+ends is the caller's business: the line's ear decides.
 
 Everything counts in samples fed, nothing in arrival times, so the updates are the same in virtual and in real time.
 """
@@ -18,7 +19,7 @@ import numpy as np
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.errors import SpeechError
-from voiceharness.speech.pieces import LONGEST, quietest
+from voiceharness.speech.pieces import LONGEST, last_pause, quietest
 from voiceharness.speech.text import normalize
 from voiceharness.speech.transcription import TranscriptUpdate
 
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
     from voiceharness.events import Word
     from voiceharness.speech.transcription import Transcriber, Transcript
 
-__all__ = ["INTERVAL", "RollingTranscription"]
+__all__ = ["EARLIEST", "INTERVAL", "RollingTranscription"]
 
 INTERVAL = 0.4
 """Seconds of new audio between two guesses."""
+
+EARLIEST = 2.0
+"""Seconds of audio before a pause that may end a window."""
 
 
 class RollingTranscription:
@@ -65,8 +69,8 @@ class RollingTranscription:
         self._window = np.concatenate([self._window, chunk.samples])
         if len(self._window) - self._judged < self._interval * self._rate:
             return None
-        if len(self._window) >= LONGEST * self._rate:
-            self._cut_window()
+        if (cut := self._place_to_cut(self._rate)) is not None:
+            self._cut_window(cut)
         guess = self._guess()
         self._agree(guess.words)
         return self._update(guess, final=False)
@@ -79,9 +83,13 @@ class RollingTranscription:
         self._reset()
         return update
 
-    def _cut_window(self) -> None:
+    def _place_to_cut(self, rate: int) -> int | None:
+        if len(self._window) < LONGEST * rate:
+            return last_pause(self._window, rate, EARLIEST)
         half = len(self._window) // 2
-        cut = half + quietest(self._window[half:], self._rate or 1)
+        return half + quietest(self._window[half:], rate)
+
+    def _cut_window(self, cut: int) -> None:
         rest, self._window = self._window[cut:], self._window[:cut]
         self._stable = self._confirmed(words := self._guess().words, len(words))
         self._settled += self._stable

@@ -16,7 +16,7 @@ __all__ = ["Speech", "Synthesizer"]
 class Speech:
     """Spoken text. ``words`` are the words as they were written, in order, timed from the first sample of ``audio``.
 
-    ``estimated`` is true when the times are not the engine's own but spread over the audio.
+    ``estimated`` is true when the time of some word is not the engine's own but a guess; the words say which.
     """
 
     audio: AudioChunk

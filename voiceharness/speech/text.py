@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["PhraseMatch", "find_phrase", "normalize", "word_error_rate"]
 
 _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"['’`]"), ""),  # it's -> its, o'clock -> oclock
+    (re.compile(r"['\u2019`]"), ""),  # it's -> its, o'clock -> oclock
     (re.compile(r"\b([ap])\.?\s?m\b\.?"), r"\1m"),  # p.m. -> pm
     (re.compile(r"(?<=\d)\s*([ap]m)\b"), r" \1"),  # 7pm -> 7 pm
     (re.compile(r"\b(\d{1,2})[:.]00(?=\s[ap]m\b)|\b(\d{1,2}):00\b"), r"\1\2"),  # 7:00 -> 7
@@ -34,6 +34,10 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<=\d)\s?%"), " percent"),
     (re.compile(r"&"), " and "),
     (re.compile(r"\b2nd\b"), "second"),
+    (re.compile(r"\bgood[\s-]?bye?\b"), "goodbye"),
+    (re.compile(r"\bto-(?=(?:day|morrow|night)\b)"), "to"),
+    (re.compile(r"\b(mm|uh)[\s-]h(?=(?:m+|uh)\b)"), r"\1h"),  # mm-hmm, uh huh
+    (re.compile(r"\bok\b"), "okay"),
     (re.compile(r"(?<=\d)(?:st|nd|rd|th)\b"), ""),
     (re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)"), " "),
 )
@@ -56,7 +60,9 @@ def _without_and(tokens: Sequence[str]) -> list[str]:
     return [
         token
         for index, token in enumerate(tokens)
-        if not (token == "and" and index and tokens[index - 1] == "dollars" and "cents" in tokens[index + 1 : index + 3])
+        if not (
+            token == "and" and index and tokens[index - 1] == "dollars" and "cents" in tokens[index + 1 : index + 3]
+        )
     ]
 
 
@@ -74,9 +80,9 @@ def word_error_rate(reference: str, heard: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PhraseMatch:
-    """Where a phrase fits best in a transcript: normalized words ``start`` to ``end`` (one past), with ``errors`` edits.
+    """Where a phrase fits best in a transcript: normalized words ``start`` to ``end`` (one past).
 
-    ``error_rate`` is edits over words of the phrase.
+    ``errors`` are the edits it takes, ``error_rate`` edits over words of the phrase.
     """
 
     start: int

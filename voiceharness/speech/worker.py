@@ -3,7 +3,7 @@
 An engine holds its thread for up to a few hundred milliseconds, native code and interpreter alike, and a frame is due
 every 20 ms; so it gets another process. Theory of operation:
 
-* The child (:mod:`~voiceharness.speech.worker_process`) is started by ``open``, which returns when its engine is loaded.
+* ``open`` starts the child (:mod:`~voiceharness.speech.worker_process`) and returns when its engine is loaded.
 * Requests go to its standard input as :mod:`~voiceharness.speech.wire` frames, answers come back as lines of JSON, in
   order. ``feed`` only writes.
 * The child ends when its input does: at ``close``, and also when this process dies without one. It is in a session of
@@ -14,8 +14,8 @@ every 20 ms; so it gets another process. Theory of operation:
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
+import logging
 import os
 import sys
 from collections import deque
@@ -34,11 +34,15 @@ if TYPE_CHECKING:
 __all__ = ["WorkerTranscriber"]
 
 _LONGEST_LINE = 1 << 24
-_LAST_WORDS = 5
+_LAST_WORDS = 2
+_log = logging.getLogger(__name__)
 
 
 class WorkerTranscriber:
-    """Run the engine of a name in a child process; the engine must be found by name there too."""
+    """Run the engine of a name in a child process; it must be found by name there too.
+
+    ``on_update`` is called on the event loop.
+    """
 
     def __init__(
         self,
@@ -48,7 +52,7 @@ class WorkerTranscriber:
         start_timeout: float = 60.0,
         stop_timeout: float = 5.0,
     ) -> None:
-        """``on_update`` is called on the event loop. Timeouts are in seconds; after the last one the child is killed."""
+        """Timeouts are in seconds; a child that outlives ``stop_timeout`` is killed."""
         self._engine = engine
         self._on_update = on_update
         self._start_timeout = start_timeout
@@ -123,11 +127,10 @@ class WorkerTranscriber:
             async with asyncio.timeout(self._stop_timeout):
                 await process.wait()
         except TimeoutError:
-            process.kill()
+            _log.warning("the %s transcriber did not end in %g s and is killed", self._engine, self._stop_timeout)
         finally:
             if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
+                process.kill()
             await asyncio.gather(self._listener, return_exceptions=True)
 
     def _send(self, kind: str, audio: AudioChunk | None) -> int:
@@ -141,7 +144,8 @@ class WorkerTranscriber:
 
     async def _ask(self, kind: str, audio: AudioChunk | None) -> Transcript:
         number = self._send(kind, audio)
-        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Transcript] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
         try:
             return await answer
         finally:
@@ -176,11 +180,15 @@ class WorkerTranscriber:
         """Fail everything that waits; called when the child, or the listening to it, has ended."""
         error = None if listener.cancelled() else listener.exception()
         if self._failure is None:
-            self._failure = error if isinstance(error, SpeechError) else SpeechError(f"transcription stopped: {error!r}")
+            self._failure = (
+                error if isinstance(error, SpeechError) else SpeechError(f"transcription stopped: {error!r}")
+            )
             self._failure.__cause__ = None if error is self._failure else error
-        for waiting in filter(None, [*self._waiting.values(), self._ready]):
+        for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(self._failure)
+        if self._ready is not None and not self._ready.done():
+            self._ready.set_exception(self._failure)
 
 
 async def _last_lines(stream: asyncio.StreamReader) -> str:
