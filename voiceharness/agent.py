@@ -6,6 +6,10 @@ agent's face of that object is ``receive`` or ``listen`` (the user's audio frame
 played marks, the end of the call) and ``send`` with its short forms (audio, flush, mark, words, hang-up). The host's
 face is ``deliver`` and ``sent``. Nothing here knows a transport, and nothing here waits for time.
 
+Audio may be sent at any rate and leaves the door at the line's. The resampler needs to see a few milliseconds ahead, so
+the end of what was sent is held back: until more of the same item comes, or something else that ends it, or its time
+has run out. Each chunk is stamped with the time at which its own first sample was due, so holding back moves no sound.
+
 ``listen`` hands each item to a function at once, without a task switch; it is how an agent that reacts to single
 frames stays cheap. ``receive`` is the same stream for agents that prefer to await.
 """
@@ -16,10 +20,12 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from voiceharness.audio.chunk import AudioChunk
-from voiceharness.errors import AgentCrashedError, LocalProtocolError, VirtualTimeError
+from voiceharness.audio.resample import Resampler
+from voiceharness.clock import NS
+from voiceharness.errors import AgentCrashedError, AudioError, LocalProtocolError, VirtualTimeError
 from voiceharness.events import (
     AgentEvent,
     CallEnded,
@@ -27,6 +33,7 @@ from voiceharness.events import (
     Flush,
     Mark,
     RemoteHangup,
+    TurnDone,
     UserItem,
     Word,
     Words,
@@ -35,12 +42,20 @@ from voiceharness.events import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from voiceharness.clock import Clock
 
 __all__ = ["AgentCall", "AgentItem", "PhoneAgent", "serve"]
 
 AgentItem: TypeAlias = AudioChunk | AgentEvent
 """What an agent can send through its door."""
+
+ENDS_ITEM: Final = (Flush, TurnDone, RemoteHangup, EndOfStream)
+SENT_AHEAD: Final = 0.1
+TAIL_LEAD: Final = 0.01
+TAIL_GRACE: Final = 0.02
 
 
 class PhoneAgent(ABC):
@@ -70,13 +85,14 @@ class AgentCall:
         self._ended: CallEnded | None = None
         self._hung_up = False
         self._crash: BaseException | None = None
+        self._to_line_rate = _ToLineRate(clock, rate, self._put)
 
     # The agent's face
 
     @property
     def ended(self) -> bool:
-        """Whether the call is over, from either side."""
-        return self._ended is not None or self._hung_up
+        """Whether the call is over: either side has ended it, or the agent crashed."""
+        return self._ended is not None or self._hung_up or self._crash is not None
 
     async def receive(self) -> UserItem:
         """Return the next thing from the user's side, in order of arrival; after the end, always ``CallEnded``.
@@ -105,11 +121,26 @@ class AgentCall:
             sink(self._inbox.popleft())
 
     def send(self, item: AgentItem) -> None:
-        """Send audio or an event to the user's side; it is stamped with the time of sending."""
+        """Send audio, of any rate, or an event to the user's side; it is stamped with the time of sending.
+
+        Raises:
+            AudioError: if the audio has half a sample, or no rate.
+        """
         if self.ended:
             self.late_items += 1
             return
-        self._outbox.append(item if item.at_ns is not None else replace(item, at_ns=self.clock.now_ns()))
+        sent_ns = self.clock.now_ns() if item.at_ns is None else item.at_ns
+        stamped = replace(item, at_ns=sent_ns)
+        if isinstance(stamped, AudioChunk):
+            _check_audio(stamped)
+            self._to_line_rate.send(stamped, sent_ns)
+            return
+        if isinstance(stamped, ENDS_ITEM):
+            self._to_line_rate.finish(flushed=isinstance(stamped, Flush))
+        self._put(stamped)
+
+    def _put(self, item: AgentItem) -> None:
+        self._outbox.append(item)
         _wake(self._outbox_waiter)
 
     def flush(self) -> None:
@@ -139,14 +170,21 @@ class AgentCall:
         if self._ended is not None:
             return
         if isinstance(item, CallEnded):
-            self._ended = item
-            self._outbox.append(EndOfStream(at_ns=self.clock.now_ns()))
-            _wake(self._outbox_waiter)
-        if self._sink is not None:
-            self._sink(item)
+            self._end(item)
+        if self._sink is None:
+            self._inbox.append(item)
+            _wake(self._inbox_waiter)
             return
-        self._inbox.append(item)
-        _wake(self._inbox_waiter)
+        try:
+            self._sink(item)
+        except Exception as error:  # supervision point: the agent's own code
+            self.crash(error)
+
+    def _end(self, ended: CallEnded) -> None:
+        if not self.ended:
+            self._to_line_rate.finish()
+            self._put(EndOfStream(at_ns=self.clock.now_ns()))
+        self._ended = ended
 
     def take_sent(self) -> AgentItem | None:
         """Return the next thing the agent sent, or None if there is nothing now.
@@ -175,8 +213,10 @@ class AgentCall:
         return item
 
     def crash(self, error: BaseException) -> None:
-        """Record that the agent's code raised: the host's ``sent`` will raise it in its turn."""
-        self._crash = error
+        """Record that the agent's code raised: the host's ``sent`` will raise it in its turn. The first one counts."""
+        if self._crash is None:
+            self._to_line_rate.finish()
+            self._crash = error
         _wake(self._outbox_waiter)
 
 
@@ -184,10 +224,82 @@ async def serve(agent: PhoneAgent, call: AgentCall) -> None:
     """Run an agent on one call: its return hangs up, its exception becomes the call's crash."""
     try:
         await agent.answer(call)
-    except Exception as error:  # supervision point: the agent's own code
+    except asyncio.CancelledError as error:  # by the host once the call has ended; else something inside was cancelled
+        if not call.ended:
+            call.crash(error)
+        raise
+    except (Exception, SystemExit) as error:  # supervision point: the agent's own code
         call.crash(error)
     else:
         call.hang_up("the agent returned")
+
+
+class _ToLineRate:
+    """Bring an agent's audio to the line rate, item by item.
+
+    What is held back is let go when its time has run out. Who sent well ahead has it let go shortly before, so that
+    even a transport that cannot carry stamps plays on without a hole; who sends each frame just in time gets a grace,
+    so that the next frame, slightly late, still continues the same stream.
+    """
+
+    def __init__(self, clock: Clock, rate: int, put: Callable[[AudioChunk], None]) -> None:
+        self._clock = clock
+        self._rate = rate
+        self._put = put
+        self._resampler: Resampler | None = None
+        self._item: str | None = None
+        self._sent_until_ns = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def send(self, chunk: AudioChunk, sent_ns: int) -> None:
+        """Pass a chunk on at the line rate, as far as it is complete."""
+        resampler = self._resampler
+        if resampler is not None and (chunk.rate, chunk.item) != (resampler.from_rate, self._item):
+            self.finish()
+        if chunk.rate == self._rate or not chunk.pcm:
+            self._put(chunk)
+            return
+        started = sent_ns
+        if self._resampler is None:
+            self._resampler, self._item = Resampler(chunk.rate, self._rate), chunk.item
+        elif self._sent_until_ns <= sent_ns:  # it had run dry, but for what is held back
+            started -= self._held_ns()
+        self._emit(self._resampler.push(chunk.samples), started)
+        self._sent_until_ns = max(self._sent_until_ns, sent_ns) + len(chunk) * NS // chunk.rate
+        self._set_timer(self._sent_until_ns - sent_ns)
+
+    def finish(self, *, flushed: bool = False) -> None:
+        """Let go of what is held back: the item has ended, or what follows of it is not wanted any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._resampler is not None:
+            now_ns = self._clock.now_ns()
+            dry = self._sent_until_ns <= now_ns
+            self._emit(self._resampler.flush(), self._sent_until_ns - self._held_ns() if dry else now_ns)
+            self._resampler = None
+        if flushed:
+            self._sent_until_ns = 0
+
+    def _held_ns(self) -> int:
+        return 0 if self._resampler is None else round(self._resampler.lookahead * NS)
+
+    def _emit(self, samples: NDArray[np.int16], at_ns: int) -> None:
+        if len(samples):
+            self._put(replace(AudioChunk.from_samples(samples, self._rate, item=self._item), at_ns=at_ns))
+
+    def _set_timer(self, queued_ns: int) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        shift = -TAIL_LEAD if queued_ns > SENT_AHEAD * NS else TAIL_GRACE
+        self._timer = self._clock.call_at_ns(self._sent_until_ns + round(shift * NS), self.finish)
+
+
+def _check_audio(chunk: AudioChunk) -> None:
+    if len(chunk.pcm) % 2:
+        raise AudioError(f"the agent sent {len(chunk.pcm)} bytes of audio; 16-bit samples take an even number")
+    if chunk.rate <= 0:
+        raise AudioError(f"the agent sent audio at {chunk.rate} Hz; a rate is positive")
 
 
 def _crash_error(cause: BaseException) -> Exception:
