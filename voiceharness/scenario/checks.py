@@ -8,12 +8,13 @@ in a limit; a percentile is always about all of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence  # noqa: TC003 (read at run time to describe the fields)
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from voiceharness.errors import ScenarioError
 from voiceharness.events import Party  # noqa: TC001 (read at run time to describe the fields)
-from voiceharness.scenario.fields import Count, Digits, Seconds, Text, check_fields
+from voiceharness.scenario.fields import Count, Digits, Seconds, Text, check_fields, keep_tuples
 
 __all__ = [
     "Answered",
@@ -161,11 +162,12 @@ class Ended:
 class NoFault:
     """The findings list no fault of these kinds; with none named, no fault at all."""
 
-    kinds: tuple[Text, ...] = ()
+    kinds: Sequence[Text] = ()
 
     kind: ClassVar[str] = "no_fault"
 
     def __post_init__(self) -> None:
+        keep_tuples(self, self.kind)
         check_fields(self, self.kind)
 
 

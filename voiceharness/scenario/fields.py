@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import (
@@ -29,7 +30,7 @@ from voiceharness.errors import ScenarioError
 from voiceharness.scenario import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable
 
 __all__ = [
     "CHECKED",
@@ -46,6 +47,8 @@ __all__ = [
     "Text",
     "check_fields",
     "fields_of",
+    "keep_tuples",
+    "parse_whole",
     "require_one",
 ]
 
@@ -78,7 +81,12 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _parse_whole(text: str) -> int:
+def parse_whole(text: str) -> int:
+    """Read a whole number of at most 18 digits.
+
+    Raises:
+        ScenarioError: if it is none.
+    """
     if re.fullmatch(r"[0-9]{1,18}", text) is None:
         raise ScenarioError(f"{text!r} is not a whole number")
     return int(text)
@@ -144,7 +152,7 @@ Probability: TypeAlias = Annotated[
 ]
 Count: TypeAlias = Annotated[
     int,
-    Kind("count", "a whole number of at least 0", lambda value: _is_whole(value) and value >= 0, _parse_whole, str),
+    Kind("count", "a whole number of at least 0", lambda value: _is_whole(value) and value >= 0, parse_whole, str),
 ]
 Text: TypeAlias = Annotated[
     str, Kind("text", "text", lambda value: isinstance(value, str) and bool(value.strip()), str, str)
@@ -171,7 +179,7 @@ _FLAG: Final = Kind(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field that the user may write. ``kind`` None: a structure of ``hint``'s class; ``many``: a tuple of them."""
+    """One field that the user may write. ``kind`` None: an instance of ``hint``; ``many``: a sequence of them."""
 
     name: str
     kind: Kind | None
@@ -205,8 +213,22 @@ def check_fields(value: object, what: str) -> None:
         held = getattr(value, field.name)
         if held is None and not field.required:
             continue
-        for each in held if field.many and isinstance(held, tuple) else (held,):
+        for each in held if field.many else (held,):
             _check(field, each, what)
+
+
+def keep_tuples(value: object, what: str) -> None:
+    """Turn the sequences that a frozen dataclass instance was made with into tuples.
+
+    Raises:
+        ScenarioError: if something else was given.
+    """
+    for field in fields_of(type(value)).values():
+        if field.many:
+            held = getattr(value, field.name)
+            if not isinstance(held, Sequence) or isinstance(held, str | bytes):
+                raise ScenarioError(f"{what}: {field.name} takes a list, not {held!r}")
+            object.__setattr__(value, field.name, tuple(held))
 
 
 def require_one(value: object, what: str, *names: str) -> None:
@@ -231,9 +253,11 @@ def _check(field: Field, held: object, what: str) -> None:
 
 def _describe(name: str, hint: Any, *, required: bool) -> Field:
     hint = _without_none(hint)
-    many = get_origin(hint) is tuple
+    many = get_origin(hint) is Sequence
     if many:
         hint = get_args(hint)[0]
+    elif get_origin(hint) is Mapping:
+        hint = Mapping
     return Field(name, _kind_of(hint), hint, required, many)
 
 
