@@ -32,7 +32,7 @@ _NATIONAL = re.compile(rf"{_BEFORE}(?:1[ .-])?\(?\d{{3}}\)?[ .-]?\d{{3}}[ .-]\d{
 _LOCAL = re.compile(rf"{_BEFORE}\d{{3}}[ .-]\d{{4}}{_AFTER}")
 _CARD = re.compile(rf"{_BEFORE}(?:\d{{4}}[ -]){{3}}\d{{4}}{_AFTER}")
 _RUN = re.compile(rf"{_BEFORE}(?:\d{{5,}}|0\d+){_AFTER}")
-_CODE = re.compile(rf"(\b(?:{_CODE_WORDS})\b[:#.]?(?:\s+[^\W\d]+,?){{0,4}}\s+#?)(\d{{3,4}}){_AFTER}", re.IGNORECASE)
+_CODE = re.compile(rf"(\b(?:{_CODE_WORDS})\b[:#]?(?:\s+[^\W\d]+,?){{0,4}}\s+#?)(\d{{3,4}}){_AFTER}", re.IGNORECASE)
 
 
 def spell_digits(text: str) -> str:

@@ -1,0 +1,45 @@
+"""Silence cut around speech, words kept where they sound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from voiceharness.events import Word
+from voiceharness.speech.placing import MARGIN, cut_silence
+
+__all__: list[str] = []
+
+RATE = 8000
+
+
+def _clip() -> np.ndarray[tuple[int], np.dtype[np.int16]]:
+    """Silence, a tone from 0.5 to 0.9 s, silence, a tone from 1.2 to 1.5 s, silence to 2 s."""
+    time = np.arange(2 * RATE) / RATE
+    sounding = ((time >= 0.5) & (time < 0.9)) | ((time >= 1.2) & (time < 1.5))
+    return (np.sin(2 * np.pi * 500 * time) * sounding * 8000).astype(np.int16)
+
+
+def test_speech_starts_and_ends_with_the_margin() -> None:
+    speech = cut_silence(_clip(), [], RATE)
+    assert speech is not None
+    assert speech.audio.duration == pytest.approx(1.0 + 2 * MARGIN, abs=0.002)
+
+
+def test_words_move_with_the_sound_and_end_with_it() -> None:
+    speech = cut_silence(_clip(), [Word("one", 0.45, 1.15), Word("two", 1.2, 1.9)], RATE)
+    assert speech is not None
+    one, two = speech.words
+    assert (one.start, one.end) == (pytest.approx(MARGIN, abs=0.002), pytest.approx(MARGIN + 0.4, abs=0.002))
+    assert (two.start, two.end) == (pytest.approx(MARGIN + 0.7, abs=0.002), pytest.approx(MARGIN + 1.0, abs=0.002))
+
+
+def test_words_that_overlap_are_put_in_order() -> None:
+    speech = cut_silence(_clip(), [Word("one", 0.5, 0.8), Word("two", 0.6, 0.9, estimated=True)], RATE)
+    assert speech is not None
+    assert speech.words[1].start >= speech.words[0].end
+    assert speech.estimated
+
+
+def test_silence_is_no_speech() -> None:
+    assert cut_silence(np.zeros(RATE, np.int16), [], RATE) is None
