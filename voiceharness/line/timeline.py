@@ -26,3 +26,7 @@ class Timeline:
         """Return the events up to a position, with ``more`` among them, in time order (ties: as they were noted)."""
         events = [event for event in (*self._events, *more) if event.at <= end]
         return tuple(sorted(events, key=lambda event: event.at))
+
+    def last_kind(self) -> EventKind:
+        """Return the kind of the event that was noted last."""
+        return self._events[-1].kind

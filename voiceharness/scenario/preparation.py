@@ -1,0 +1,63 @@
+"""What can be done before dialling: the user's audio is made, so no call waits for a speech engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voiceharness.audio.resample import resample
+from voiceharness.scenario.steps import Interrupt, Say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from voiceharness.scenario.scenario import Scenario
+    from voiceharness.speech.synthesis import Synthesizer
+
+__all__ = ["Clip", "prepare"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clip:
+    """What the user says in one step: int16 samples at the line rate, and the text of them where it is known."""
+
+    samples: NDArray[np.int16]
+    text: str
+
+
+def prepare(scenario: Scenario, synthesizer: Callable[[], Synthesizer]) -> Mapping[int, Clip]:
+    """Make the audio of every step that speaks, by the step's index. ``synthesizer`` is called if any says a text.
+
+    Raises:
+        MissingExtraError: if a text is to be said and no engine is installed.
+        VoiceHarnessError: if a file cannot be used, or a text cannot be spoken.
+    """
+    clips: dict[int, Clip] = {}
+    for index, step in enumerate(scenario.steps):
+        match step:
+            case Say():
+                clips[index] = _clip(step, scenario, synthesizer)
+            case Interrupt(digits=None):
+                content = step.content
+                assert isinstance(content, Say)  # without digits it says something
+                clips[index] = _clip(content, scenario, synthesizer)
+    return clips
+
+
+def _clip(step: Say, scenario: Scenario, synthesizer: Callable[[], Synthesizer]) -> Clip:
+    from voiceharness.speech.sound import load_audio
+
+    if step.text is not None:
+        speech = synthesizer().synthesize(step.text, voice=step.voice or scenario.voice, speed=step.speed)
+        return Clip(speech.audio.samples, step.text)
+    if step.file is not None:
+        return Clip(load_audio(Path(step.file), scenario.rate).samples, "")
+    assert step.audio is not None  # exactly one of the three is given
+    audio = step.audio
+    return Clip(
+        audio.samples if audio.rate == scenario.rate else resample(audio.samples, audio.rate, scenario.rate), ""
+    )

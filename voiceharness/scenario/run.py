@@ -1,0 +1,244 @@
+"""Runs one scenario as one call, from the check of what it needs to the result.
+
+Whatever happens, the result has the evidence up to that moment: an unmet expectation, an agent that crashed, a
+transport that broke, a cancelled run. Only a cancellation leaves :func:`run_call` as an exception, after ``keep`` was
+given what there is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.clock import LoopClock, run_real, run_virtual
+from voiceharness.errors import OptionError, UnsupportedCapabilityError, VirtualTimeError, VoiceHarnessError
+from voiceharness.line.line import open_line
+from voiceharness.line.settings import LineSettings
+from voiceharness.line.word_source import TranscribedWords, TransportWords
+from voiceharness.measure.metrics import measure
+from voiceharness.scenario.expectations import Evidence, judge
+from voiceharness.scenario.player import Player
+from voiceharness.scenario.preparation import prepare
+from voiceharness.scenario.result import CallResult, Outcome, StepResult, Trust, outcome_of
+from voiceharness.speech.engines import make_synthesizer, make_transcriber
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+    from voiceharness.adapter import VoiceAgentAdapter
+    from voiceharness.capabilities import AdapterCapabilities
+    from voiceharness.clock import Clock
+    from voiceharness.line.line import Line
+    from voiceharness.line.record import Value
+    from voiceharness.line.word_source import WordSource
+    from voiceharness.scenario.scenario import Scenario
+    from voiceharness.speech.cache import SpeechCache
+    from voiceharness.speech.synthesis import Synthesizer
+    from voiceharness.speech.transcription import LiveTranscriber, Transcriber, TranscriptUpdate
+
+__all__ = ["SpeechEngines", "run_call", "run_scenario"]
+
+MEAN_LATENESS_LIMIT_MS: Final = 10.0
+"""Above this the frames of the user did not leave when they should: the run is not trustworthy."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechEngines:
+    """Who speaks for the user and who understands the agent: engines by name, or ready objects. None: the default."""
+
+    synthesizer: str | Synthesizer | None = None
+    transcriber: str | Transcriber | None = None
+    cache: SpeechCache | None = None
+
+
+@dataclass(slots=True)
+class _Run:
+    """What is known of a run so far; the result is made of it, whenever it ends."""
+
+    scenario: Scenario
+    adapter: VoiceAgentAdapter
+    capabilities: AdapterCapabilities
+    clock: Clock
+    line: Line | None = None
+    player: Player | None = None
+    words: WordSource = field(default_factory=TransportWords)
+    answered_after: float = 0.0
+    error: BaseException | None = None
+    facts: dict[str, Value] = field(default_factory=dict)
+
+
+async def run_call(
+    scenario: Scenario,
+    adapter: VoiceAgentAdapter,
+    *,
+    capabilities: AdapterCapabilities | None = None,
+    speech: SpeechEngines | None = None,
+    on_step: Callable[[StepResult], None] = lambda _step: None,
+    keep: Callable[[CallResult], None] = lambda _result: None,
+) -> CallResult:
+    """Run a scenario on the running event loop, whatever its clock, and return what became of it.
+
+    ``capabilities`` are the adapter's for its options (default: the class's). ``keep`` is called once with the result,
+    also when the run is cancelled.
+    """
+    run = _Run(scenario, adapter, capabilities or adapter.capabilities, LoopClock())
+    result: CallResult | None = None
+    try:
+        try:
+            await _call(run, speech or SpeechEngines(), on_step)
+        except VoiceHarnessError as error:
+            run.error = error
+        result = await _result(run)
+        return result
+    finally:
+        keep(result or _partial(run))
+
+
+def run_scenario(
+    scenario: Scenario,
+    adapter: Callable[[], VoiceAgentAdapter],
+    *,
+    virtual: bool | None = None,
+    capabilities: AdapterCapabilities | None = None,
+    speech: SpeechEngines | None = None,
+    on_step: Callable[[StepResult], None] = lambda _step: None,
+    keep: Callable[[CallResult], None] = lambda _result: None,
+) -> CallResult:
+    """Run a scenario in an event loop of its own and return what became of it.
+
+    ``adapter`` makes the adapter, inside that loop. ``virtual``: virtual or real time; None takes virtual time where
+    the adapter declares it.
+    """
+    kept: list[CallResult] = []
+
+    async def call() -> CallResult:
+        made = adapter()
+        return await run_call(
+            scenario, made, capabilities=capabilities, speech=speech, on_step=on_step, keep=kept.append
+        )
+
+    try:
+        is_virtual = adapter().capabilities.virtual_time if virtual is None else virtual
+        result = (run_virtual if is_virtual else run_real)(call())
+    except VirtualTimeError as error:
+        if not kept:
+            raise
+        result = replace(kept[0], outcome="harness_fault", error=error)
+    finally:
+        for partial in kept[:1]:
+            keep(partial)
+    return result
+
+
+async def _call(run: _Run, speech: SpeechEngines, on_step: Callable[[StepResult], None]) -> None:
+    scenario = run.scenario
+    _refuse_what_is_missing(run)
+    clips = prepare(scenario, lambda: _synthesizer(run, speech))
+    async with _words(run, speech) as run.words:
+        dialled_ns = run.clock.now_ns()
+        settings = LineSettings(rate=scenario.rate, delay=scenario.line.delay)
+        async with open_line(run.adapter, settings, connect_timeout=scenario.connect_timeout) as line:
+            run.line = line
+            run.answered_after = (line.samples.start_ns - dialled_ns) / 1e9
+            limit = line.samples.time_of(settings.samples(scenario.max_duration))
+            watchdog = run.clock.call_at_ns(limit, lambda: line.hang_up("limit", "the call's maximum duration"))
+            try:
+                run.player = Player(
+                    scenario,
+                    line,
+                    clips=clips,
+                    words=run.words,
+                    capabilities=run.capabilities,
+                    evidence=lambda: _evidence(run),
+                    on_step=on_step,
+                )
+                await run.player.play()
+                line.hang_up("user", "the scenario was over")
+            finally:
+                watchdog.cancel()
+        await _judge_limits(run)
+
+
+def _refuse_what_is_missing(run: _Run) -> None:
+    adapter, scenario = run.adapter, run.scenario
+    missing = run.capabilities.missing(scenario.requires)
+    if missing:
+        needing = next((step.label for step in scenario.steps if missing[0] in step.requirements()), None)
+        raise UnsupportedCapabilityError(adapter=adapter.name, capability=str(missing[0]), step=needing)
+    if scenario.rate != adapter.rate:
+        raise OptionError(
+            f"scenario {scenario.name!r} runs at {scenario.rate} Hz, but adapter {adapter.name!r} was made for "
+            f"{adapter.rate} Hz; give both the same rate"
+        )
+
+
+def _synthesizer(run: _Run, speech: SpeechEngines) -> Synthesizer:
+    chosen = speech.synthesizer or run.scenario.synthesizer
+    engine = make_synthesizer(chosen, rate=run.scenario.rate, cache=speech.cache)
+    run.facts["synthesizer"] = engine.version
+    return engine
+
+
+@asynccontextmanager
+async def _words(run: _Run, speech: SpeechEngines) -> AsyncIterator[WordSource]:
+    """Choose where the agent's words come from; a transcriber is opened only for a scenario that needs words."""
+    needed = any(step.needs_words for step in run.scenario.steps) or run.scenario.judges_words
+    if run.capabilities.streaming_transcripts or not needed:
+        yield TransportWords()
+        return
+    chosen = speech.transcriber or run.scenario.transcriber
+    engine = make_transcriber(chosen)
+    run.facts["transcriber"] = engine.version
+    words = TranscribedWords(lambda on_update: _live(engine, run.clock, on_update))
+    await words.live.open()
+    try:
+        yield words
+    finally:
+        await words.live.close()
+
+
+def _live(engine: Transcriber, clock: Clock, on_update: Callable[[TranscriptUpdate], None]) -> LiveTranscriber:
+    if clock.virtual:
+        from voiceharness.speech.live import InlineTranscriber
+
+        return InlineTranscriber(engine, on_update)
+    from voiceharness.speech.worker import WorkerTranscriber
+
+    return WorkerTranscriber(engine.name, on_update)
+
+
+# Verdicts
+
+
+async def _evidence(run: _Run) -> Evidence:
+    assert run.line is not None  # there is a call
+    record = run.line.record()
+    metrics = measure(record)
+    ended = run.line.ended
+    return Evidence(
+        metrics=metrics,
+        findings=(),
+        agent_text=lambda: "",
+        user_text="",
+        answered_after=run.answered_after,
+        ended_by=ended.by if ended else None,
+    )
+
+
+async def _judge_limits(run: _Run) -> None:
+    assert run.player is not None and run.line is not None  # the call was made
+    evidence = await _evidence(run)
+    for expectation in run.scenario.limits:
+        run.player.checks.append(judge(expectation, evidence, step=None, at=run.line.now))
+
+
+async def _result(run: _Run) -> CallResult:
+    return _partial(run)
+
+
+def _partial(run: _Run) -> CallResult:
+    return CallResult(scenario=run.scenario.name, adapter=run.adapter.name, outcome="failed")
