@@ -43,8 +43,8 @@ def phone(**options: Any) -> CallScript[PhoneCall]:
 
 
 def call(script: CallScript[PhoneCall], method: str, args: Any = None) -> None:
-    for rule in script.record(lambda **payload: PhoneCall(method=method, **payload), method=method, args=args):
-        rule.reply(script.log.calls[-1])
+    for reply in script.record(lambda **payload: PhoneCall(method=method, **payload), method=method, args=args):
+        reply()
 
 
 # The log, the steps
@@ -388,7 +388,7 @@ def test_a_ban_nobody_broke_is_no_leftover() -> None:
 
 def test_a_rule_answers_calls_that_nobody_expects() -> None:
     script, heard = phone(), list[int]()
-    script.rules.append(Rule(Pattern("dial")).run(lambda call: heard.append(call.index)))
+    script.add_rule(Rule(Pattern("dial")).run(lambda call: heard.append(call.index)))
     call(script, "dial")
     call(script, "dial")
     assert heard == [0, 1]
@@ -397,7 +397,7 @@ def test_a_rule_answers_calls_that_nobody_expects() -> None:
 
 def test_an_expectation_comes_before_a_rule_and_both_see_the_call() -> None:
     script, heard = phone(), list[int]()
-    script.rules.append(Rule(Pattern("dial")).run(lambda call: heard.append(call.index)))
+    script.add_rule(Rule(Pattern("dial")).run(lambda call: heard.append(call.index)))
     expectation = script.expect(Pattern("dial"))
     call(script, "dial")
     assert (expectation.result().index, heard) == (0, [0])
@@ -405,7 +405,7 @@ def test_an_expectation_comes_before_a_rule_and_both_see_the_call() -> None:
 
 def test_a_watching_rule_leaves_the_call_to_the_script() -> None:
     script, heard = phone(), list[int]()
-    script.rules.append(Rule(Pattern("dial")).watch(lambda call: heard.append(call.index)))
+    script.add_rule(Rule(Pattern("dial")).watch(lambda call: heard.append(call.index)))
     call(script, "dial")
     assert heard == [0]
     assert script.leftovers.unconsumed_calls == (UnconsumedCall(0, "dial"),)
@@ -422,7 +422,7 @@ def test_a_watching_rule_leaves_the_call_to_the_script() -> None:
 )
 def test_a_rule_may_be_limited(limit: Any, answered: list[int]) -> None:
     script, heard = phone(), list[int]()
-    script.rules.append(limit(Rule(Pattern("frame")).run(lambda call: heard.append(call.index))))
+    script.add_rule(limit(Rule(Pattern("frame")).run(lambda call: heard.append(call.index))))
     for _ in range(6):
         call(script, "frame")
     assert heard == answered
@@ -430,7 +430,7 @@ def test_a_rule_may_be_limited(limit: Any, answered: list[int]) -> None:
 
 def test_a_rule_may_raise() -> None:
     script, error = phone(), OSError("every call fails")
-    script.rules.append(Rule(Pattern("dial")).fail(error))
+    script.add_rule(Rule(Pattern("dial")).fail(error))
     with pytest.raises(OSError, match="every call fails"):
         call(script, "dial")
     script.assert_complete()

@@ -38,7 +38,9 @@ calls in any order; a ban (``forbid``) fails on a call instead of waiting for it
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from voiceharness.scripted.errors import (
     ForbiddenCallError,
@@ -55,7 +57,7 @@ from voiceharness.scripted.rules import Rule
 from voiceharness.scripted.slots import Collecting, Judge, ScriptErrors, Single, Slot, Unordered, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
 
 __all__ = [
     "Call",
@@ -68,11 +70,14 @@ __all__ = [
     "NoCall",
     "Pattern",
     "RecordedCall",
+    "Reply",
     "Rule",
     "ScriptErrors",
     "StepQueue",
     "run_matcher",
 ]
+
+Reply: TypeAlias = Callable[[], None]
 
 C = TypeVar("C", bound=Call)
 E = TypeVar("E", bound=Expectation[Any])
@@ -108,7 +113,8 @@ class CallScript(Generic[C]):
         self.methods = None if methods is None else frozenset(methods)
         self.ambient = frozenset(map(self.check_method, ambient))
         self.failures = FailureQueue()
-        self.rules: list[Rule] = []
+        self._rules: list[Rule] = []
+        self.on_fault: Callable[[BaseException], object] | None = None  # told of a broken ban or a raising rule
         self.retains_calls = True  # False while a run winds down: its clean-up calls are nobody's
         self._own_order = frozenset(map(self.check_method, lanes))
         self._judge = Judge(log.copy, errors or ScriptErrors())
@@ -170,24 +176,28 @@ class CallScript(Generic[C]):
             during.add_done_callback(lambda _: ban.lift())
         return ban
 
+    def add_rule(self, rule: Rule) -> None:
+        """Answer calls by this rule, whenever it fits."""
+        self.check_method(rule.method)
+        self._rules.append(rule)
+
     def fail_next(self, method: str, error: BaseException) -> None:
         """Let the next call of ``method`` raise ``error``, after it was recorded and matched."""
         self.failures.add(self.check_method(method), error)
 
     # Recording calls
 
-    def record(self, make: Callable[..., C], /, *, method: str, **payload: Any) -> list[Rule]:
+    def record(self, make: Callable[..., C], /, *, method: str, **payload: Any) -> list[Reply]:
         """Record a call, match it, and raise what it must raise.
 
-        Returns the reply rules that fit it, to be run once the method has had its own effect.
+        Returns the replies of the rules that fit it, to be called once the method has had its own effect.
         """
         failure = self.failures.reserve(method)
         return self.deliver(self.log.record(make, **payload), failure)
 
-    def deliver(self, call: C, failure: BaseException | None = None) -> list[Rule]:
+    def deliver(self, call: C, failure: BaseException | None = None) -> list[Reply]:
         """Match a call that is in the log already; then raise the ``failure`` reserved for it."""
-        self._enforce_bans(call)
-        rules = [rule for rule in self.rules if rule.fits(call, self.log.copy)]
+        rules = self._bans_and_rules(call)
         if call.method in self.ambient:
             self._watch(call)
         else:
@@ -195,7 +205,17 @@ class CallScript(Generic[C]):
         failure = failure or next((rule.error for rule in rules if rule.error is not None), None)
         if failure is not None:
             raise failure
-        return rules
+        return [partial(rule.reply, self.log.copy(call)) for rule in rules]
+
+    def _bans_and_rules(self, call: C) -> list[Rule]:
+        """Enforce the bans and find the rules; no expectation stands for these, so a fault is told to whoever runs."""
+        try:
+            self._enforce_bans(call)
+            return [rule for rule in self._rules if rule.fits(call, self.log.copy)]
+        except BaseException as fault:
+            if self.on_fault is not None:
+                self.on_fault(fault)
+            raise
 
     def _enforce_bans(self, call: C) -> None:
         self._bans = [(pattern, ban) for pattern, ban in self._bans if not ban.done()]

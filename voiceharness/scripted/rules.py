@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from voiceharness.scripted.errors import ScriptTypeError, ScriptValueError
 
@@ -31,33 +31,38 @@ class Rule:
         self._every, self._after, self._times = 1, 0, float("inf")
         self._seen = self._answered = 0
 
-    def every(self, n: int) -> Rule:
+    @property
+    def method(self) -> str:
+        """The method whose calls it may fit."""
+        return self._pattern.method
+
+    def every(self, n: int) -> Self:
         """Answer only each ``n``-th call that fits."""
         self._every = _positive("every", n)
         return self
 
-    def after(self, n: int) -> Rule:
+    def after(self, n: int) -> Self:
         """Let the first ``n`` calls that fit pass."""
         self._after = _positive("after", n)
         return self
 
-    def times(self, n: int) -> Rule:
+    def times(self, n: int) -> Self:
         """Answer ``n`` times at most."""
         self._times = _positive("times", n)
         return self
 
-    def run(self, action: Callable[[Any], object]) -> Rule:
+    def run(self, action: Callable[[Any], object]) -> Self:
         """Answer by calling ``action`` with a snapshot of the call, once the method has had its effect."""
         self.answers = True
         self._actions.append(action)
         return self
 
-    def watch(self, action: Callable[[Any], object]) -> Rule:
+    def watch(self, action: Callable[[Any], object]) -> Self:
         """Call ``action`` likewise, but leave the call to the script."""
         self._actions.append(action)
         return self
 
-    def fail(self, error: BaseException) -> Rule:
+    def fail(self, error: BaseException) -> Self:
         """Answer by raising ``error`` from the call."""
         if not isinstance(error, BaseException):
             raise ScriptTypeError(f"a rule raises an exception instance, not a {type(error).__name__}")
