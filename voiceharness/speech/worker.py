@@ -64,6 +64,11 @@ class WorkerTranscriber:
         self._failure: SpeechError | None = None
         self._requests = 0
 
+    @property
+    def pid(self) -> int | None:
+        """The child's process number, while it is open."""
+        return self._process.pid if self._process else None
+
     async def open(self) -> None:
         """Start the child and wait until its engine is loaded.
 
