@@ -1,0 +1,22 @@
+"""Measuring a call from its record: turns, latencies, barge-ins, and what went wrong."""
+
+from voiceharness.measure.answers import Exchange
+from voiceharness.measure.barge_ins import BargeIn
+from voiceharness.measure.metrics import KeyPress, Metrics, Silence, measure
+from voiceharness.measure.percentiles import Distribution, Percentile, percentile
+from voiceharness.measure.turns import Turn
+from voiceharness.measure.utterances import Utterance
+
+__all__ = [
+    "BargeIn",
+    "Distribution",
+    "Exchange",
+    "KeyPress",
+    "Metrics",
+    "Percentile",
+    "Silence",
+    "Turn",
+    "Utterance",
+    "measure",
+    "percentile",
+]
