@@ -48,6 +48,7 @@ __all__ = [
     "check_fields",
     "fields_of",
     "keep_tuples",
+    "keeps_place",
     "parse_whole",
     "require_one",
 ]
@@ -60,8 +61,8 @@ CHECKED: Final = "checked"
 class Kind:
     """One kind of scalar: which values it takes, and how they are written.
 
-    ``name`` is stable (the schema uses it), ``wanted`` completes "takes ...". A ``quoted`` kind must stand in quotes in
-    YAML, because other readers would take it for a number.
+    ``name`` is stable (the schema uses it), ``wanted`` completes "takes ...". ``quotes`` says how it stands in YAML:
+    digits always in quotes, because other readers would take them for a number; true, false and bare numbers never.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Kind:
     accepts: Callable[[Any], bool]  # Any: it is asked about whatever the user wrote
     parse: Callable[[str], object]
     format: Callable[[Any], str]  # Any: only ever given what it accepts
-    quoted: bool = False
+    quotes: Literal["always", "never", "either"] = "either"
     choices: tuple[str, ...] = ()
 
 
@@ -138,6 +139,7 @@ PositiveNumber: TypeAlias = Annotated[
         lambda value: _is_number(value) and value > 0,
         units.parse_number,
         units.format_number,
+        quotes="never",
     ),
 ]
 Probability: TypeAlias = Annotated[
@@ -148,11 +150,19 @@ Probability: TypeAlias = Annotated[
         lambda value: _is_number(value) and 0 <= value <= 1,
         units.parse_number,
         units.format_number,
+        quotes="never",
     ),
 ]
 Count: TypeAlias = Annotated[
     int,
-    Kind("count", "a whole number of at least 0", lambda value: _is_whole(value) and value >= 0, parse_whole, str),
+    Kind(
+        "count",
+        "a whole number of at least 0",
+        lambda value: _is_whole(value) and value >= 0,
+        parse_whole,
+        str,
+        quotes="never",
+    ),
 ]
 Text: TypeAlias = Annotated[
     str, Kind("text", "text", lambda value: isinstance(value, str) and bool(value.strip()), str, str)
@@ -168,7 +178,7 @@ Digits: TypeAlias = Annotated[
         lambda value: isinstance(value, str) and _KEYPAD.fullmatch(value) is not None,
         str,
         str,
-        quoted=True,
+        quotes="always",
     ),
 ]
 
@@ -201,6 +211,11 @@ def _fields_of(cls: Any) -> Mapping[str, Field]:  # Any: as above
         for each in fields(cls)
         if each.init and each.metadata.get(CHECKED, True)
     }
+
+
+def keeps_place(cls: type[Any]) -> bool:  # Any: of any dataclass
+    """Say whether instances of a dataclass remember where in a file they stand."""
+    return any(each.name == "place" for each in fields(cls))
 
 
 def check_fields(value: object, what: str) -> None:
