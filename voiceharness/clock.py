@@ -222,12 +222,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Schedule a callback from this thread; from another thread, refuse and stop the run."""
         if threading.get_ident() == self._home_thread:
             return self.call_soon(callback, *args, context=context)
-        self._violation = VirtualTimeError(
+        refusal = (
             f"thread {threading.current_thread().name!r} called back into the event loop during virtual time: "
             f"make that work async, or run in real time\n{_stack_text(skip=2)}"
         )
+        self._violation = VirtualTimeError(refusal)
         self._violated.set()
-        raise self._violation
+        raise VirtualTimeError(refusal)
 
     def _let_foreign_threads_speak(self) -> None:
         """Before time jumps, give threads that were started during the run a moment to report to the loop."""
