@@ -140,7 +140,7 @@ class Line:
                 return
             if method == "inband":
                 tone = generate(digit, self.settings.rate, tone_ms=tone_ms, gap_ms=0)
-                self.uplink.place(tone.samples, at)
+                self.uplink.place(tone, at)
             else:
                 await self._signal_digit(digit, method, tone_ms, gap_ms)
             self.timeline.note(at, "digit_sent", digit=digit, method=method, duration=tone_ms / 1000)

@@ -101,12 +101,12 @@ class QueuedPlayout:
         self._prebuffer = prebuffer
         self._marks = _Marks()
         self._pieces: list[Arrival] = []
-        self._end = 0
+        self._end = -1  # nothing was queued yet: not even an empty queue that ends at 0
 
     @property
     def end(self) -> int:
         """Position at which the queue ends."""
-        return self._end
+        return max(0, self._end)
 
     def arrive(self, chunk: AudioChunk, at: int) -> Arrival:
         """Place a chunk at the end of the queue, or where it arrived if the queue had run empty."""

@@ -6,6 +6,7 @@ word some time after it was said, and may revise it; only its stable words count
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from voiceharness.audio.chunk import AudioChunk
@@ -89,7 +90,7 @@ class TranscribedWords:
                 silence = line.downlink.silence_after(onset, patience)
                 if line.now >= deadline or (silence is not None and silence[1] <= line.now):
                     return None
-                if await line.until(lambda until=fed + step: line.now if self._stable >= count else until) is None:
+                if await line.until(partial(self._next_look, line, count, fed + step)) is None:
                     return None
                 now = line.now
                 if now > fed:
@@ -100,6 +101,9 @@ class TranscribedWords:
         finally:
             self._line = None
             await self.live.finish()
+
+    def _next_look(self, line: Line, count: int, feeding: int) -> int:
+        return line.now if self._stable >= count else feeding
 
     async def text(self, line: Line, onset: int, offset: int) -> str:
         """Transcribe what was heard between two positions."""
