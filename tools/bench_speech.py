@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import statistics
 import tempfile
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,9 @@ from voiceharness.speech.rolling import RollingTranscription
 from voiceharness.speech.text import normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from voiceharness.events import Word
     from voiceharness.speech import Speech, Synthesizer, Transcriber
 
 ROUNDS = 5
@@ -103,22 +105,26 @@ def bench_live(engine: Transcriber, synthesizer: Synthesizer) -> None:
     speech = synthesizer.synthesize(" ".join(SENTENCES))
     samples = speech.audio.samples
     rolling = RollingTranscription(engine)
-    delays: list[float] = []
+    stable: list[tuple[str, float]] = []  # each word, and how much had been heard when it became stable
     elapsed = stopwatch()
-    known = 0
     for start in range(0, len(samples), 160):
         update = rolling.feed(AudioChunk.from_samples(samples[start : start + 160], 8000, start))
-        if update is None:
-            continue
-        for index in range(known, min(len(update.stable), len(speech.words))):
-            if normalize(update.stable[index].text) == normalize(speech.words[index].text):
-                delays.append(update.heard - speech.words[index].end)
-        known = max(known, len(update.stable))
+        if update is not None:
+            stable += [(word.text, update.heard) for word in update.stable[len(stable) :]]
     cost = elapsed() / speech.audio.duration
+    delays = same_word_delays(speech.words, stable)
     report(f"live: words compared, of {len(speech.words)}", len(delays), "")
     for percentile in (50, 90, 100):
         report(f"live: word stable after its end, p{percentile}", 1000 * float(np.percentile(delays, percentile)), "ms")
     report("live: processor time per second of speech", 1000 * cost, "ms")
+
+
+def same_word_delays(spoken: Sequence[Word], stable: Sequence[tuple[str, float]]) -> list[float]:
+    """Return, for each spoken word that was understood, the seconds from its end until it was stable."""
+    said = [normalize(word.text) for word in spoken]
+    heard = [normalize(text) for text, _ in stable]
+    blocks = SequenceMatcher(None, said, heard, autojunk=False).get_matching_blocks()
+    return [stable[b + k][1] - spoken[a + k].end for a, b, size in blocks for k in range(size)]
 
 
 async def bench_worker(spoken: Speech) -> None:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from voiceharness.audio.edges import speech_edges
-from voiceharness.errors import MissingExtraError, OptionError, ScenarioError
+from voiceharness.errors import MissingExtraError, OptionError, ScenarioError, SpeechError
 from voiceharness.speech.hibari import HibariSynthesizer
 from voiceharness.speech.placing import MARGIN
 
@@ -139,6 +139,15 @@ def test_unknown_voice_names_the_known_ones(hibari: HibariSynthesizer) -> None:
 def test_speed_out_of_range_is_refused(hibari: HibariSynthesizer, speed: float) -> None:
     with pytest.raises(OptionError, match="speed"):
         hibari.synthesize("hi", speed=speed)
+
+
+def test_library_of_another_version_is_a_speech_error(
+    hibari: HibariSynthesizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hibari.synthesize("Hello.")
+    monkeypatch.delattr("hibari.Hibari.split_sentences")
+    with pytest.raises(SpeechError, match="reinstall the extra"):
+        hibari.synthesize("Hello.")
 
 
 def test_version_names_what_decides_the_samples(hibari: HibariSynthesizer) -> None:

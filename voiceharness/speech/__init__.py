@@ -5,6 +5,7 @@ Nothing here loads an engine before it is used; missing extras are reported when
 
 from voiceharness.speech.cache import CachedSynthesizer, SpeechCache
 from voiceharness.speech.engines import EngineInfo, engine_info, make_synthesizer, make_transcriber
+from voiceharness.speech.files import load_audio
 from voiceharness.speech.live import InlineTranscriber, live_transcriber
 from voiceharness.speech.rolling import RollingTranscription
 from voiceharness.speech.synthesis import Speech, Synthesizer
@@ -29,6 +30,7 @@ __all__ = [
     "engine_info",
     "find_phrase",
     "live_transcriber",
+    "load_audio",
     "make_synthesizer",
     "make_transcriber",
     "normalize",

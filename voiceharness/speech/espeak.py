@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +49,7 @@ class EspeakSynthesizer:
         require_package("espeakng_loader", extra="espeak", what="the espeak synthesizer")
         self.rate = rate
 
-    @property
+    @cached_property
     def version(self) -> str:
         """The versions that decide the samples."""
         return " ".join(f"{package} {version(package)}" for package in ("espeakng-loader", "numpy", "scipy"))

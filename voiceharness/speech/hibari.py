@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,7 @@ class HibariSynthesizer:
         self.rate = rate
         self._voices: dict[str, _Voice] = {}
 
-    @property
+    @cached_property
     def version(self) -> str:
         """The versions that decide the samples."""
         packages = ("hibari-tts", "onnxruntime", "numpy", "scipy")

@@ -8,6 +8,7 @@ places. The model gives no word times: words are spread over the sound and marke
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ class MoonshineTranscriber:
         require_package("moonshine_voice", extra="asr", what="the moonshine transcriber")
         self._engine: Any = None  # Any: the library is loaded late and has no usable type hints
 
-    @property
+    @cached_property
     def version(self) -> str:
         """The versions that decide the text."""
         return f"moonshine-voice {version('moonshine-voice')} tiny-en numpy {version('numpy')}"
