@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, TypeAlias
 from voiceharness.errors import ScenarioError
 from voiceharness.events import Party  # noqa: TC001 (read at run time to describe the fields)
 from voiceharness.scenario.fields import Count, Digits, Seconds, Text, check_fields, keep_tuples
+from voiceharness.speech.text import normalize
 
 __all__ = [
     "Answered",
@@ -28,6 +29,7 @@ __all__ = [
     "ResponseLatency",
     "StopLatency",
     "Transcript",
+    "require_words",
 ]
 
 EndedBy: TypeAlias = Literal["agent", "user", "limit"]
@@ -37,7 +39,7 @@ EndedBy: TypeAlias = Literal["agent", "user", "limit"]
 class ResponseLatency:
     """The agent answers soon: from the user's offset to the agent's onset, in seconds.
 
-    A turn that the agent never answered has no latency; it fails ``at_most``.
+    A turn that the agent never answered has no latency.
     """
 
     at_most: Seconds | None = None
@@ -120,6 +122,8 @@ class Transcript:
     def __post_init__(self) -> None:
         check_fields(self, self.kind)
         _require_any(self, self.kind, "contains", "lacks", "matches")
+        for phrase in (self.contains, self.lacks):
+            require_words(phrase, self.kind)
         if self.matches is not None:
             try:
                 re.compile(self.matches)
@@ -174,6 +178,16 @@ class NoFault:
 Expectation: TypeAlias = (
     ResponseLatency | StopLatency | Overlap | LongestSilence | Dtmf | Transcript | Answered | Ended | NoFault
 )
+
+
+def require_words(phrase: str | None, what: str) -> None:
+    """Check that a phrase to be found, if one is given, has a word in it.
+
+    Raises:
+        ScenarioError: if there is nothing to find.
+    """
+    if phrase is not None and not normalize(phrase):
+        raise ScenarioError(f"{what}: there is no word in {phrase!r}")
 
 
 def _require_any(value: object, what: str, *names: str) -> None:

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, TypeAlias
 from voiceharness.audio.chunk import AudioChunk  # noqa: TC001 (read at run time to describe the fields)
 from voiceharness.capabilities import CallAction, DtmfMethod, Requirement
 from voiceharness.errors import ScenarioError
-from voiceharness.scenario.checks import Expectation, Transcript
+from voiceharness.scenario.checks import Expectation, Transcript, require_words
 from voiceharness.scenario.fields import (
     CHECKED,
     Digits,
@@ -108,6 +108,7 @@ class Hear(Step):
     kind: ClassVar[str] = "hear"
 
     def _check_rules(self) -> None:
+        require_words(self.text, self.kind)
         if not self.absent:
             return
         if self.within is None:
