@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from voiceharness.scripted.calls import RealtimeCall
 from voiceharness.scripted.errors import ScriptTypeError
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from voiceharness.scripted.kernel import CallScript
     from voiceharness.scripted.matching import Matcher
     from voiceharness.scripted.signatures import ExpectCall
+
+    Choice: TypeAlias = type[RealtimeCall] | Method | tuple[type[RealtimeCall] | Method, Matcher[Any]]
 
 __all__ = ["Expecting", "pattern_of"]
 
@@ -36,7 +38,7 @@ def pattern_of(method: object, matcher: Matcher[Any] | None = None) -> Pattern:
 
 
 class Expecting:
-    """Registers expectations with a script. Methods are given by name, or by call class, which types the result."""
+    """Registers expectations with a script. Methods are given by name, or by call class."""
 
     def __init__(self, script: CallScript[RealtimeCall]) -> None:
         self._script = script
@@ -53,44 +55,82 @@ class Expecting:
     def _expect_call(self, method: object, matcher: Matcher[Any] | None = None, /) -> Expectation[Any]:
         return self._adopt(self._script.expect(pattern_of(method, matcher)))
 
+    @overload
     def expect_optional(
-        self, method: type[C] | Method, matcher: Callable[[C], object] | None = None
-    ) -> Expectation[C | None]:
+        self, method: type[C], matcher: Callable[[C], object] | None = None
+    ) -> Expectation[C | None]: ...
+
+    @overload
+    def expect_optional(
+        self, method: Method, matcher: Callable[[Any], object] | None = None
+    ) -> Expectation[Any | None]: ...
+
+    def expect_optional(self, method: object, matcher: Matcher[Any] | None = None) -> Expectation[Any]:
         """Expect a call that may be missing: if the next call does not fit, the result is None."""
         return self._adopt(self._script.expect(pattern_of(method, matcher), optional=True))
 
-    def expect_any_of(
-        self, *methods: type[C] | Method | tuple[type[C] | Method, Callable[[Any], object]]
-    ) -> Expectation[C]:
+    def expect_any_of(self, *choices: Choice) -> Expectation[RealtimeCall]:
         """Expect the next call to fit any of these, each a method or a pair of method and matcher."""
-        return self._adopt(self._script.expect(*_patterns(methods)))
+        return self._adopt(self._script.expect(*_patterns(choices)))
 
-    def expect_unordered(
-        self, methods: Iterable[type[C] | Method | tuple[type[C] | Method, Callable[[Any], object]]]
-    ) -> tuple[Expectation[C], ...]:
+    def expect_unordered(self, choices: Iterable[Choice]) -> tuple[Expectation[RealtimeCall], ...]:
         """Expect all of these next, in any order; one expectation for each, in the order given here."""
-        return tuple(map(self._adopt, self._script.expect_unordered(_patterns(methods))))
+        return tuple(map(self._adopt, self._script.expect_unordered(_patterns(choices))))
 
+    @overload
     def expect_calls(
         self,
-        method: type[C] | Method,
+        method: type[C],
         matcher: Callable[[C], object] | None = None,
         *,
         count: int | None = None,
         until: Callable[[C], object] | None = None,
-    ) -> Expectation[tuple[C, ...]]:
+    ) -> Expectation[tuple[C, ...]]: ...
+
+    @overload
+    def expect_calls(
+        self,
+        method: Method,
+        matcher: Callable[[Any], object] | None = None,
+        *,
+        count: int | None = None,
+        until: Callable[[Any], object] | None = None,
+    ) -> Expectation[tuple[Any, ...]]: ...
+
+    def expect_calls(
+        self,
+        method: object,
+        matcher: Matcher[Any] | None = None,
+        *,
+        count: int | None = None,
+        until: Matcher[Any] | None = None,
+    ) -> Expectation[Any]:
         """Expect a run of calls of one method, up to the ``count``-th or the one that ``until`` accepts.
 
         For an ambient method it looks on beside the order of the script; else it has its place in it.
         """
         return self._adopt(self._script.expect_calls(pattern_of(method, matcher), count=count, until=until))
 
+    @overload
     def expect_no_call(
         self,
-        method: type[C] | Method,
+        method: type[C],
         matcher: Callable[[C], object] | None = None,
         *,
         during: Expectation[Any] | None = None,
+    ) -> NoCall: ...
+
+    @overload
+    def expect_no_call(
+        self,
+        method: Method,
+        matcher: Callable[[Any], object] | None = None,
+        *,
+        during: Expectation[Any] | None = None,
+    ) -> NoCall: ...
+
+    def expect_no_call(
+        self, method: object, matcher: Matcher[Any] | None = None, *, during: Expectation[Any] | None = None
     ) -> NoCall:
         """Forbid a call, until the ban is lifted, its ``with`` block ends, or ``during`` is settled.
 
@@ -99,5 +139,5 @@ class Expecting:
         return self._adopt(self._script.forbid(pattern_of(method, matcher), during=during))
 
 
-def _patterns(methods: Iterable[Any]) -> tuple[Pattern, ...]:
-    return tuple(pattern_of(*(item if isinstance(item, tuple) else (item,))) for item in methods)
+def _patterns(choices: Iterable[Choice]) -> tuple[Pattern, ...]:
+    return tuple(pattern_of(*choice) if isinstance(choice, tuple) else pattern_of(choice) for choice in choices)

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from voiceharness.scripted.errors import Leftovers
     from voiceharness.scripted.inbound import ConnectionStatus, EventLike
     from voiceharness.scripted.kernel import Reply
+    from voiceharness.scripted.matching import Matcher
     from voiceharness.scripted.protocol import ConnectOptions, TransportStatus
     from voiceharness.scripted.snapshot import SnapshotPolicy
 
@@ -173,12 +174,18 @@ class ScriptedRealtimeTransport(OutboundMethods, Expecting, Listening):
         """Let the next call of ``method`` raise ``error``, once it was recorded and matched."""
         self._script.fail_next(method, error)
 
-    def when(self, method: type[C] | Method, matcher: Callable[[C], object] | None = None) -> ReplyRule[C]:
+    @overload
+    def when(self, method: type[C], matcher: Callable[[C], object] | None = None) -> ReplyRule[C]: ...
+
+    @overload
+    def when(self, method: Method, matcher: Callable[[Any], object] | None = None) -> ReplyRule[Any]: ...
+
+    def when(self, method: object, matcher: Matcher[Any] | None = None) -> ReplyRule[Any]:
         """Answer every call that fits: ``when("send_message").emit(...)``, ``.respond(...)`` or ``.fail(...)``.
 
         An answered call needs no expectation. A pending one takes the call all the same, before the answer is given.
         """
-        rule = ReplyRule[C](pattern_of(method, matcher), self.emit)
+        rule = ReplyRule[Any](pattern_of(method, matcher), self.emit)
         self._script.add_rule(rule)
         return rule
 
