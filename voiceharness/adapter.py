@@ -291,7 +291,8 @@ class Endpoint(ABC):
 
     async def __aexit__(self, *_exc_info: object) -> None:
         for claim in self._claims:
-            claim.future.cancel()
+            if not claim.future.done():
+                claim.future.set_exception(CallRejectedError("the endpoint was closed before an inbound call came"))
         self._claims.clear()
         await self.close()
 
@@ -299,7 +300,7 @@ class Endpoint(ABC):
         """Wait for the one inbound call that is meant for the asker.
 
         Raises:
-            CallRejectedError: if it does not come within ``timeout`` seconds.
+            CallRejectedError: if it does not come within ``timeout`` seconds, or the endpoint is closed.
         """
         claim = _Claim(nonce, identity, asyncio.get_running_loop().create_future())
         self._claims.append(claim)
