@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voiceharness.audio import g711
+from voiceharness.audio import g711, signals
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.edges import speech_edges
 from voiceharness.line.playout import QueuedPlayout
@@ -28,27 +28,17 @@ FRAME = 0.02
 
 def tone(hz: float, seconds: float, level_db: float = -6.0, rate: int = 8000) -> NDArray[np.int16]:
     """A sine; its level is that of its peak."""
-    wave = np.sin(2 * np.pi * hz * np.arange(round(seconds * rate)) / rate)
-    return np.round(32767 * 10 ** (level_db / 20) * wave).astype(np.int16)
+    return signals.tone(hz, seconds, rate, level_db=level_db)
 
 
 def noise(seconds: float, level_db: float = -15.0, seed: int = 1, rate: int = 8000) -> NDArray[np.int16]:
     """White noise at an RMS level."""
-    samples = np.random.default_rng(seed).normal(0, 32768 * 10 ** (level_db / 20), round(seconds * rate))
-    return np.clip(samples, -32768, 32767).astype(np.int16)
+    return signals.white_noise(seconds, rate, level_db=level_db, seed=seed)
 
 
 def speechlike(seconds: float, level_db: float = -20.0, seed: int = 1, rate: int = 8000) -> NDArray[np.int16]:
-    """Noise of the telephone band, swelling four times a second, with ramps of 20 ms at both ends."""
-    count = round(seconds * rate)
-    spectrum = np.fft.rfft(np.random.default_rng(seed).normal(size=count))
-    hertz = np.fft.rfftfreq(count, 1 / rate)
-    spectrum[(hertz < 300) | (hertz > 3400)] = 0
-    swell = 0.6 - 0.4 * np.cos(2 * np.pi * 4 * np.arange(count) / rate)
-    edge = np.minimum(1.0, np.minimum(np.arange(count), np.arange(count)[::-1]) / (FRAME * rate))
-    wave = np.fft.irfft(spectrum, count) * swell * edge
-    wave *= 32768 * 10 ** (level_db / 20) / np.sqrt(np.mean(wave**2))
-    return np.clip(np.round(wave), -32768, 32767).astype(np.int16)
+    """Noise of the telephone band in the rhythm of syllables."""
+    return signals.speech_like(seconds, rate, level_db=level_db, seed=seed)
 
 
 def silence(seconds: float, rate: int = 8000) -> NDArray[np.int16]:
@@ -71,7 +61,7 @@ class Call:
     def samples(self, seconds: float) -> int:
         return round(seconds * self.rate)
 
-    def note(self, at: float, kind: EventKind, **data: Value) -> Call:
+    def note(self, at: float, kind: EventKind, /, **data: Value) -> Call:
         """Put an event on the timeline."""
         self._timeline.note(self.samples(at), kind, **data)
         return self

@@ -8,6 +8,7 @@ in tests of an agent that lags behind) the tone decides: the answer to an earlie
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from voiceharness.measure.spans import intersections, total
@@ -46,10 +47,9 @@ def pair(record: CallRecord, conversation: Conversation) -> tuple[Exchange, ...]
     """Find the answer to each user turn."""
     user, agent = conversation.user, conversation.agent
     tags = _Tags.of(record, conversation)
-    ends = [*(turn.onset for turn in user[1:]), len(record.user)]  # one too many for a user who says nothing
     exchanges = []
-    for index, (turn, end) in enumerate(zip(user, ends, strict=False)):
-        answer = _first_answer(turn, end, agent)
+    for index, (turn, after) in enumerate(zip_longest(user, user[1:])):
+        answer = _first_answer(turn, after.onset if after else len(record.user), agent)
         overlap = total(intersections(turn.parts, conversation.segments)) / record.rate
         lag = 0 if answer is None else tags.lag(index, answer)
         if answer is None or lag:

@@ -1,0 +1,171 @@
+"""Faults after a barge-in: what the user goes on hearing, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.audio.edges import Span
+from voiceharness.measure.finding import Finding, finding, moment
+from voiceharness.measure.playout import Playout
+from voiceharness.measure.spans import intersections, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from voiceharness.line.record import CallRecord
+    from voiceharness.measure.barge_ins import BargeIn
+    from voiceharness.measure.metrics import Metrics
+
+__all__ = ["DETECTORS", "barge_in_ignored", "late_flush", "no_flush_on_barge_in", "sound_after_stop"]
+
+STOP_WITHIN: Final = 0.5
+"""Seconds of queued audio that may be heard out after a barge-in without a flush."""
+
+FLUSH_WITHIN: Final = 1.0
+"""Seconds after the onset of a barge-in by which a flush is in time."""
+
+BURST: Final = 0.15
+"""Seconds below which stray sound is a burst, a fraction of a syllable; from there on it is speech."""
+
+_REACTION: Final = 0.3
+_OLD_FOR: Final = 0.7
+
+
+def no_flush_on_barge_in(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
+    """Queued audio was heard out because nothing emptied the queue."""
+    playout = Playout(record.arrivals)
+    for barge_in in _interruptions(metrics):
+        queued = _queued(playout, record, barge_in)
+        if barge_in.flush is None and queued > STOP_WITHIN:
+            end = _end_of_turn(metrics, barge_in)
+            yield finding(
+                "no_flush_on_barge_in",
+                Span(barge_in.onset, end),
+                barge_in.stop_latency or 0.0,
+                "s",
+                f"the user interrupted at {moment(record, barge_in.onset)} and no flush was sent: {queued:.2f} s of "
+                f"audio that was queued already were heard out, until {moment(record, end)}",
+            )
+
+
+def late_flush(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
+    """A flush was sent, but long after the barge-in."""
+    for barge_in in _interruptions(metrics):
+        if barge_in.flush is None:
+            continue
+        delay = (barge_in.flush - barge_in.onset) / record.rate
+        if delay > FLUSH_WITHIN:
+            yield finding(
+                "late_flush",
+                Span(barge_in.onset, barge_in.flush),
+                delay,
+                "s",
+                f"the user interrupted at {moment(record, barge_in.onset)} and the flush came {delay:.2f} s later; "
+                f"within {FLUSH_WITHIN:g} s it would have been in time",
+            )
+
+
+def barge_in_ignored(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
+    """The agent took no notice of an interruption; told apart by phase in the explanation."""
+    for barge_in in metrics.barge_ins:
+        if not _speech_for_the_floor(barge_in) or barge_in.heeded is not False:
+            continue
+        if barge_in.phase == "thinking":
+            yield _ignored_while_thinking(record, metrics, barge_in)
+        elif not _reacted(record, metrics, barge_in):
+            end = _end_of_turn(metrics, barge_in)
+            yield finding(
+                "barge_in_ignored",
+                Span(barge_in.onset, end),
+                barge_in.stop_latency or 0.0,
+                "s",
+                f"phase speaking: the user interrupted at {moment(record, barge_in.onset)} and the agent spoke on "
+                f"for {barge_in.stop_latency:.2f} s without any sign of having noticed",
+            )
+
+
+def sound_after_stop(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
+    """Sound of the old turn came back after the flush, or after the agent had fallen silent."""
+    playout = Playout(record.arrivals)
+    flushes = [event.at for event in record.of_kind("flush") if not _cut_for_a_listener(record, metrics, event.at)]
+    leaks = [leak for flush in flushes for leak in _leaks(record, metrics, playout, flush)]
+    for barge_in in _interruptions(metrics):
+        leaks += [part for part in barge_in.residual if barge_in.flush is not None or _is_burst(record, part)]
+    for leak in joined(leaks):
+        yield _stray(record, leak)
+
+
+def _ignored_while_thinking(record: CallRecord, metrics: Metrics, barge_in: BargeIn) -> Finding:
+    answer = next(turn.onset for turn in metrics.agent_turns if turn.onset >= barge_in.onset)
+    return finding(
+        "barge_in_ignored",
+        Span(barge_in.onset, max(answer, barge_in.offset)),
+        (answer - barge_in.onset) / record.rate,
+        "s",
+        f"phase thinking: the user added something at {moment(record, barge_in.onset)}, before the agent had begun, "
+        f"and the answer that was on its way came at {moment(record, answer)} regardless",
+    )
+
+
+def _interruptions(metrics: Metrics) -> list[BargeIn]:
+    return [each for each in metrics.barge_ins if each.phase == "speaking" and _speech_for_the_floor(each)]
+
+
+def _speech_for_the_floor(barge_in: BargeIn) -> bool:
+    return barge_in.intent == "turn" and barge_in.source != "press" and barge_in.via != "signal"
+
+
+def _end_of_turn(metrics: Metrics, barge_in: BargeIn) -> int:
+    return barge_in.onset if barge_in.turn is None else metrics.agent_turns[barge_in.turn].offset
+
+
+def _queued(playout: Playout, record: CallRecord, barge_in: BargeIn) -> float:
+    """Seconds heard after the onset that were in the queue when the agent could have reacted."""
+    known = barge_in.onset + round(_REACTION * record.rate)
+    waiting = (a for a in playout.heard if a.at <= known and a.start + a.heard > barge_in.onset)
+    return (max((a.start + a.heard for a in waiting), default=barge_in.onset) - barge_in.onset) / record.rate
+
+
+def _reacted(record: CallRecord, metrics: Metrics, barge_in: BargeIn) -> bool:
+    """Whether anything the agent did while it was heard on shows that it had noticed."""
+    end = _end_of_turn(metrics, barge_in)
+    item = None if barge_in.turn is None else metrics.agent_turns[barge_in.turn].item
+    claims = record.of_kind("state_claimed", "truncation_claimed", "flush")
+    if any(barge_in.onset < claim.at <= end and claim.data.get("state") != "speaking" for claim in claims):
+        return True
+    fresh = (arrival for arrival in record.arrivals if barge_in.onset < arrival.at <= end)
+    return any(arrival.item not in (item, None) for arrival in fresh)
+
+
+def _cut_for_a_listener(record: CallRecord, metrics: Metrics, flush: int) -> bool:
+    """Whether the last thing the user said before a flush left the agent the floor: then it may well go on."""
+    said = [utterance for utterance in metrics.utterances if utterance.onset <= flush]
+    return bool(said) and said[-1].intent != "turn"
+
+
+def _leaks(record: CallRecord, metrics: Metrics, playout: Playout, flush: int) -> Iterable[Span]:
+    """Heard sound that arrived after a flush although it belongs to an item the flush removed."""
+    since = flush - round(_OLD_FOR * record.rate)
+    old = {a.item for a in record.arrivals if a.at <= flush and a.start < flush and a.start + a.samples > since}
+    old.discard(None)
+    if not old:
+        return []
+    late = [a for a in playout.heard if a.start >= flush and a.at >= flush and a.item in old]
+    return intersections(joined(Span(a.start, a.start + a.heard) for a in late), metrics.segments)
+
+
+def _is_burst(record: CallRecord, part: Span) -> bool:
+    return len(part) < BURST * record.rate
+
+
+def _stray(record: CallRecord, leak: Span) -> Finding:
+    length = len(leak) / record.rate
+    between = f"from {moment(record, leak.onset)} to {moment(record, leak.offset)}"
+    if _is_burst(record, leak):
+        text = f"after the agent had stopped for the user, a stray burst of {1000 * length:.0f} ms was heard {between}"
+        return finding("residual_burst", leak, length, "s", text)
+    text = f"{length:.2f} s of the answer that the flush had removed were still sent, and heard {between}"
+    return finding("audio_after_flush", leak, length, "s", text)
+
+
+DETECTORS: Final = (no_flush_on_barge_in, late_flush, barge_in_ignored, sound_after_stop)

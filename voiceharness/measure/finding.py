@@ -1,0 +1,80 @@
+"""A fault of the agent that was found in a call, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+if TYPE_CHECKING:
+    from voiceharness.audio.edges import Span
+    from voiceharness.line.record import CallRecord
+
+__all__ = ["FINDING_KINDS", "Finding", "FindingKind", "Severity", "Unit", "finding", "moment"]
+
+FindingKind = Literal[
+    "audio_after_flush",
+    "backlog",
+    "barge_in_ignored",
+    "claimed_speaking_but_silent",
+    "clicks_at_seams",
+    "dead_air",
+    "dtmf_doubled",
+    "dtmf_false",
+    "dtmf_lost",
+    "false_yield",
+    "farewell_cut",
+    "growing_latency",
+    "history_missing_words",
+    "history_unheard_words",
+    "late_flush",
+    "media_gap",
+    "no_flush_on_barge_in",
+    "noise_instead_of_speech",
+    "residual_burst",
+    "self_interruption",
+    "stale_answer",
+    "stopped_not_resumed",
+    "swapped_bytes",
+    "talking_over_user",
+    "wrong_law",
+    "wrong_rate",
+    "wrong_truncation",
+]
+
+FINDING_KINDS: Final[tuple[FindingKind, ...]] = get_args(FindingKind)
+"""The stable names of all faults that are looked for."""
+
+Severity = Literal["fault", "warning"]
+Unit = Literal["s", "x", "dB", "words", "digits", "turns", "clicks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault: samples ``start`` to ``end``, its size as ``figure`` in ``unit``, and a sentence on it.
+
+    A *fault* is wrong whatever was wanted; a *warning* may have been meant so.
+    """
+
+    kind: FindingKind
+    severity: Severity
+    start: int
+    end: int
+    figure: float
+    unit: Unit
+    explanation: str
+
+    def to_json(self) -> dict[str, str | int | float]:
+        """Return the finding as plain values under the same names."""
+        return asdict(self)
+
+
+def finding(
+    kind: FindingKind, where: Span, figure: float, unit: Unit, explanation: str, *, severity: Severity = "fault"
+) -> Finding:
+    """Make a finding of a stretch of a track."""
+    return Finding(kind, severity, where.onset, where.offset, round(figure, 4), unit, explanation)
+
+
+def moment(record: CallRecord, position: int) -> str:
+    """Write a position as people read it: ``3.52 s``."""
+    return f"{position / record.rate:.2f} s"
