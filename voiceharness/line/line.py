@@ -25,7 +25,7 @@ from voiceharness.events import EndOfStream, RemoteHangup
 from voiceharness.line.bell import Bell
 from voiceharness.line.downlink import Downlink
 from voiceharness.line.playout import LivePlayout, PendingMark, QueuedPlayout
-from voiceharness.line.record import CallRecord
+from voiceharness.line.record import CallRecord, TimelineEvent
 from voiceharness.line.sample_clock import SampleClock
 from voiceharness.line.timeline import Timeline
 from voiceharness.line.turn import HeardTurn, hear_turn
@@ -94,6 +94,10 @@ class Line:
     def now(self) -> int:
         """The present position: samples since the answer."""
         return self.samples.position_at(self.clock.now_ns())
+
+    def seconds_of(self, time_ns: int) -> float:
+        """Return the seconds after the answer at a time on the loop's clock."""
+        return self.samples.position_at(time_ns) / self.settings.rate
 
     async def until(
         self, probe: Callable[[], int | None], *, deadline: int | None = None, growth: bool = True
@@ -242,14 +246,15 @@ class Line:
     def record(self) -> CallRecord:
         """Return the evidence up to now, or up to the end of the call."""
         end = self.now if self.ended is None else self.ended.at
-        for stall in self.pacer.stalls:
-            self.timeline.note(self.samples.position_at(stall.due_ns), "stall", duration=stall.duration)
-        self.pacer.stalls.clear()
+        stalls = [
+            TimelineEvent(self.samples.position_at(stall.due_ns), "stall", {"duration": stall.duration})
+            for stall in self.pacer.stalls
+        ]
         return CallRecord(
             self.settings.rate,
             self.uplink.track.copy(end),
             self.downlink.playout.track.copy(end),
-            self.timeline.until(end, self.downlink.word_events(end)),
+            self.timeline.until(end, [*self.downlink.word_events(end), *stalls]),
             self.downlink.playout.arrivals(),
         )
 

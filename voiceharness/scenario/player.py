@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from voiceharness.line.word_source import WordSource
     from voiceharness.scenario.expectations import Evidence
     from voiceharness.scenario.preparation import Clip
+    from voiceharness.scenario.result import StepOutcome
     from voiceharness.scenario.scenario import Scenario
     from voiceharness.scenario.steps import AnyStep
 
@@ -77,7 +78,7 @@ class Player:
         else:
             await self._perform(step)
         failed = any(not check.passed for check in self.checks[failures:])
-        outcome = "skipped" if skipped else "failed" if failed else "done"
+        outcome: StepOutcome = "skipped" if skipped else "failed" if failed else "done"
         detail = "call ended" if skipped else ""
         end = max(self.cursor, start)
         self.line.timeline.note(end, "step_ended", step=self.current, name=step.label, outcome=outcome)

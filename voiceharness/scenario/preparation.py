@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from voiceharness.audio.resample import resample
 from voiceharness.scenario.steps import Interrupt, Say
+from voiceharness.speech.files import load_audio
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,8 +50,6 @@ def prepare(scenario: Scenario, synthesizer: Callable[[], Synthesizer]) -> Mappi
 
 
 def _clip(step: Say, scenario: Scenario, synthesizer: Callable[[], Synthesizer]) -> Clip:
-    from voiceharness.speech.sound import load_audio
-
     if step.text is not None:
         speech = synthesizer().synthesize(step.text, voice=step.voice or scenario.voice, speed=step.speed)
         return Clip(speech.audio.samples, step.text)

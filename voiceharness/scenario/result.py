@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from voiceharness.measure.metrics import Metrics
     from voiceharness.scenario.expectations import CheckResult
 
-__all__ = ["EXIT_CODES", "CallFailed", "CallResult", "Outcome", "StepResult", "Trust"]
+__all__ = ["EXIT_CODES", "CallFailed", "CallResult", "Outcome", "StepOutcome", "StepResult", "Trust", "outcome_of"]
 
 Outcome = Literal[
     "passed", "failed", "not_called", "unsupported", "harness_fault", "protocol_violation", "bad_scenario"

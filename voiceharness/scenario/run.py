@@ -7,7 +7,6 @@ given what there is.
 
 from __future__ import annotations
 
-import asyncio
 import platform
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,7 @@ from voiceharness.scenario.result import CallResult, Outcome, StepResult, Trust,
 from voiceharness.speech.engines import make_synthesizer, make_transcriber
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable
 
     from voiceharness.adapter import VoiceAgentAdapter
     from voiceharness.capabilities import AdapterCapabilities
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from voiceharness.line.line import Line
     from voiceharness.line.record import Value
     from voiceharness.line.word_source import WordSource
+    from voiceharness.measure.metrics import Metrics
     from voiceharness.scenario.scenario import Scenario
     from voiceharness.speech.cache import SpeechCache
     from voiceharness.speech.synthesis import Synthesizer
@@ -86,16 +86,17 @@ async def run_call(
     also when the run is cancelled.
     """
     run = _Run(scenario, adapter, capabilities or adapter.capabilities, LoopClock())
-    result: CallResult | None = None
     try:
-        try:
-            await _call(run, speech or SpeechEngines(), on_step)
-        except VoiceHarnessError as error:
-            run.error = error
-        result = await _result(run)
-        return result
-    finally:
-        keep(result or _partial(run))
+        await _call(run, speech or SpeechEngines(), on_step)
+    except VoiceHarnessError as error:
+        run.error = error
+    except BaseException as error:
+        run.error = error
+        keep(_result(run))
+        raise
+    result = _result(run)
+    keep(result)
+    return result
 
 
 def run_scenario(
@@ -110,28 +111,26 @@ def run_scenario(
 ) -> CallResult:
     """Run a scenario in an event loop of its own and return what became of it.
 
-    ``adapter`` makes the adapter, inside that loop. ``virtual``: virtual or real time; None takes virtual time where
+    ``adapter`` makes the adapter. ``virtual``: virtual or real time; None takes virtual time where
     the adapter declares it.
     """
+    made = adapter()
+    known = capabilities or made.capabilities
+    if virtual and not known.virtual_time:
+        raise OptionError(f"adapter {made.name!r} cannot run in virtual time; leave it out, or ask for real time")
+    is_virtual = known.virtual_time if virtual is None else virtual
     kept: list[CallResult] = []
-
-    async def call() -> CallResult:
-        made = adapter()
-        return await run_call(
-            scenario, made, capabilities=capabilities, speech=speech, on_step=on_step, keep=kept.append
-        )
-
+    call = run_call(scenario, made, capabilities=known, speech=speech, on_step=on_step, keep=kept.append)
     try:
-        is_virtual = adapter().capabilities.virtual_time if virtual is None else virtual
-        result = (run_virtual if is_virtual else run_real)(call())
+        (run_virtual if is_virtual else run_real)(call)
     except VirtualTimeError as error:
+        kept[:] = [replace(result, outcome="harness_fault", error=error) for result in kept]
         if not kept:
             raise
-        result = replace(kept[0], outcome="harness_fault", error=error)
     finally:
-        for partial in kept[:1]:
-            keep(partial)
-    return result
+        for result in kept:
+            keep(result)
+    return kept[0]
 
 
 async def _call(run: _Run, speech: SpeechEngines, on_step: Callable[[StepResult], None]) -> None:
@@ -147,20 +146,20 @@ async def _call(run: _Run, speech: SpeechEngines, on_step: Callable[[StepResult]
             limit = line.samples.time_of(settings.samples(scenario.max_duration))
             watchdog = run.clock.call_at_ns(limit, lambda: line.hang_up("limit", "the call's maximum duration"))
             try:
-                run.player = Player(
+                run.player = player = Player(
                     scenario,
                     line,
                     clips=clips,
                     words=run.words,
                     capabilities=run.capabilities,
-                    evidence=lambda: _evidence(run),
+                    evidence=lambda: _evidence(run, line),
                     on_step=on_step,
                 )
-                await run.player.play()
+                await player.play()
                 line.hang_up("user", "the scenario was over")
             finally:
                 watchdog.cancel()
-        await _judge_limits(run)
+        await _judge_limits(run, player)
 
 
 def _refuse_what_is_missing(run: _Run) -> None:
@@ -186,8 +185,7 @@ def _synthesizer(run: _Run, speech: SpeechEngines) -> Synthesizer:
 @asynccontextmanager
 async def _words(run: _Run, speech: SpeechEngines) -> AsyncIterator[WordSource]:
     """Choose where the agent's words come from; a transcriber is opened only for a scenario that needs words."""
-    needed = any(step.needs_words for step in run.scenario.steps) or run.scenario.judges_words
-    if run.capabilities.streaming_transcripts or not needed:
+    if run.capabilities.streaming_transcripts or not run.scenario.needs_words:
         yield TransportWords()
         return
     chosen = speech.transcriber or run.scenario.transcriber
@@ -214,31 +212,97 @@ def _live(engine: Transcriber, clock: Clock, on_update: Callable[[TranscriptUpda
 # Verdicts
 
 
-async def _evidence(run: _Run) -> Evidence:
-    assert run.line is not None  # there is a call
-    record = run.line.record()
-    metrics = measure(record)
-    ended = run.line.ended
+async def _evidence(run: _Run, line: Line) -> Evidence:
+    metrics = measure(line.record())
+    ended = line.ended
     return Evidence(
         metrics=metrics,
-        findings=(),
-        agent_text=lambda: "",
-        user_text="",
+        agent_text=await _agent_text(run, line, metrics) if run.scenario.needs_words else None,
+        user_text=" ".join(utterance.text for utterance in metrics.utterances if utterance.text),
+        words_by=run.words.name,
         answered_after=run.answered_after,
         ended_by=ended.by if ended else None,
+        ended_at=ended.at / metrics.rate if ended else None,
+        ended_reason=ended.reason if ended else "",
+        ended_code=ended.code if ended else None,
     )
 
 
-async def _judge_limits(run: _Run) -> None:
-    assert run.player is not None and run.line is not None  # the call was made
-    evidence = await _evidence(run)
+async def _agent_text(run: _Run, line: Line, metrics: Metrics) -> str:
+    texts = [await run.words.text(line, turn.onset, turn.offset) for turn in metrics.agent_turns]
+    return " ".join(text for text in texts if text)
+
+
+async def _judge_limits(run: _Run, player: Player) -> None:
+    if not run.scenario.limits:
+        return
+    evidence = await _evidence(run, player.line)
     for expectation in run.scenario.limits:
-        run.player.checks.append(judge(expectation, evidence, step=None, at=run.line.now))
+        player.checks.append(judge(expectation, evidence, step=None, at=player.line.now))
 
 
-async def _result(run: _Run) -> CallResult:
-    return _partial(run)
+def _result(run: _Run) -> CallResult:
+    """Make the result of what is known, whenever that is."""
+    line, player = run.line, run.player
+    result = CallResult(
+        scenario=run.scenario.name,
+        adapter=run.adapter.name,
+        outcome="passed",
+        seed=run.scenario.seed,
+        virtual=run.clock.virtual,
+        steps=tuple(player.steps) if player else (),
+        checks=tuple(player.checks) if player else (),
+        answered_after=run.answered_after,
+        error=run.error,
+        facts=_facts(run),
+    )
+    if line is not None:
+        result = _with_call(result, line)
+    return replace(result, outcome=_outcome(result))
 
 
-def _partial(run: _Run) -> CallResult:
-    return CallResult(scenario=run.scenario.name, adapter=run.adapter.name, outcome="failed")
+def _with_call(result: CallResult, line: Line) -> CallResult:
+    record = line.record()
+    ended = line.ended
+    return replace(
+        result,
+        record=record,
+        metrics=measure(record),
+        ended_by=ended.by if ended else "",
+        ended_reason=ended.reason if ended else "",
+        ended_code=ended.code if ended else None,
+        error=result.error or (ended.error if ended else None),
+        trust=_trust(line, virtual=result.virtual),
+        clock=line.samples.fit(),
+    )
+
+
+def _outcome(result: CallResult) -> Outcome:
+    """Whose fault it is first: an error, the protocol, a run that cannot be trusted; then what the agent did."""
+    if result.error is not None:
+        return outcome_of(result.error)
+    if result.record is not None and any(result.record.of_kind("protocol_fault")):
+        return "protocol_violation"
+    if not result.trust.trustworthy:
+        return "harness_fault"
+    return "failed" if result.failures else "passed"
+
+
+def _trust(line: Line, *, virtual: bool) -> Trust:
+    if virtual:
+        return Trust()
+    stalls = line.pacer.stalls
+    reasons = [
+        f"the event loop was blocked for {stall.duration:.3f} s at {line.seconds_of(stall.due_ns):.3f} s of the call: "
+        "timings inside it cannot be believed"
+        for stall in stalls
+    ]
+    mean_ms, max_ms = line.pacer.mean_lateness * 1000, line.pacer.max_lateness * 1000
+    if mean_ms > MEAN_LATENESS_LIMIT_MS:
+        reasons.append(f"user frames left {mean_ms:.1f} ms late on average: the machine is too busy")
+    return Trust(tuple(reasons), mean_ms, max_ms, len(stalls))
+
+
+def _facts(run: _Run) -> dict[str, Value]:
+    own: dict[str, Value] = {"voiceharness": version("voiceharness"), "python": platform.python_version()}
+    return {**own, "numpy": version("numpy"), **run.facts}
