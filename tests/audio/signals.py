@@ -1,4 +1,4 @@
-"""Signals for the tests of this package, made of arithmetic only."""
+"""What several tests of this package need beside the package's own signals."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["level_db", "placed", "snr_db", "tone", "white"]
-
-
-def tone(hz: float, seconds: float, rate: int = 8000, level_db: float = -6.0) -> NDArray[np.int16]:
-    """A sine whose peak is at ``level_db`` re full scale."""
-    times = np.arange(round(seconds * rate)) / rate
-    return np.round(32768 * 10 ** (level_db / 20) * np.sin(2 * np.pi * hz * times)).astype(np.int16)
+__all__ = ["placed", "snr_db", "white"]
 
 
 def white(seconds: float, level_db: float, rate: int = 8000, seed: int = 1) -> NDArray[np.int16]:
@@ -30,11 +24,6 @@ def placed(length: int, *clips: tuple[int, NDArray[np.int16]]) -> NDArray[np.int
     for position, clip in clips:
         track[position : position + len(clip)] += clip
     return track
-
-
-def level_db(samples: NDArray[np.int16] | NDArray[np.float64]) -> float:
-    """RMS in dB re int16 full scale."""
-    return float(10 * np.log10(np.mean(np.square(samples.astype(np.float64))) / 32768.0**2 + 1e-20))
 
 
 def snr_db(reference: NDArray[np.int16], heard: NDArray[np.int16]) -> float:

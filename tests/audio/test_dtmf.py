@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.audio.signals import tone, white
+from tests.audio.signals import white
 from voiceharness.audio import g711
 from voiceharness.audio.dtmf import KEYS, Digit, DtmfDetector, detect, generate
 from voiceharness.audio.mix import add_noise, level_db
-from voiceharness.audio.signals import speech_like
+from voiceharness.audio.signals import speech_like, tone
 from voiceharness.errors import AudioError
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.audio.signals import placed, tone
+from tests.audio.signals import placed
 from voiceharness.audio.edges import QUIET_DB, Span, Windows, speech_edges, utterance_edges
+from voiceharness.audio.signals import tone
 
 RATES = (8000, 11025, 16000, 22050, 24000, 44100, 48000)
 

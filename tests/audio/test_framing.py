@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.audio.signals import level_db, tone
 from voiceharness.audio.framing import Framer, decode_l16, encode_l16, frame_samples
+from voiceharness.audio.mix import level_db
+from voiceharness.audio.signals import tone
 from voiceharness.errors import AudioError
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.audio.signals import placed, tone
+from tests.audio.signals import placed
 from voiceharness.audio.mix import active_level_db, add_noise, amplify, level_db, mix_into
+from voiceharness.audio.signals import tone
 from voiceharness.errors import AudioError
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.audio.signals import placed, snr_db, tone
+from tests.audio.signals import placed, snr_db
 from voiceharness.audio import g711
 from voiceharness.audio.mix import add_noise
 from voiceharness.audio.quality import align, si_sdr, tone_hz
 from voiceharness.audio.resample import resample
-from voiceharness.audio.signals import speech_like
+from voiceharness.audio.signals import speech_like, tone
 from voiceharness.errors import AudioError
 
 SPEECH = speech_like(0.4, seed=11)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.audio.signals import tone, white
+from tests.audio.signals import white
 from voiceharness.audio.resample import Resampler, resample
+from voiceharness.audio.signals import tone
 from voiceharness.errors import AudioError
 
 if TYPE_CHECKING:

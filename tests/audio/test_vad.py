@@ -10,8 +10,9 @@ import webrtcvad
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.audio.signals import placed, tone, white
+from tests.audio.signals import placed, white
 from voiceharness.audio import g711
+from voiceharness.audio.signals import tone
 from voiceharness.audio.vad import RATES, Ear, Span, find_segments
 from voiceharness.errors import AudioError
 
@@ -79,7 +80,7 @@ def test_residual_burst_is_hidden_by_merging_but_counted_as_burst() -> None:
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize(("hz", "level_db"), [(440, -6), (440, -30), (1000, -40), (300, -25)])
 def test_long_tone_is_sound(rate: int, hz: float, level_db: float) -> None:
-    track = placed(6 * rate, (rate // 2, tone(hz, 4.5, rate, level_db)))
+    track = placed(6 * rate, (rate // 2, tone(hz, 4.5, rate, level_db=level_db)))
     assert close_to(find_segments(track, rate), (rate // 2, 5 * rate), within=rate // 1000)
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.audio.signals import placed, snr_db, tone, white
+from tests.audio.signals import placed, snr_db, white
 from voiceharness.audio import g711
+from voiceharness.audio.signals import tone
 from voiceharness.audio.wav import WavWriter, read_tracks, read_wav, wav_bytes, write_wav
 from voiceharness.errors import AudioError
 
