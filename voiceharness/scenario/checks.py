@@ -29,6 +29,7 @@ __all__ = [
     "ResponseLatency",
     "StopLatency",
     "Transcript",
+    "judges_words",
     "require_words",
 ]
 
@@ -178,6 +179,11 @@ class NoFault:
 Expectation: TypeAlias = (
     ResponseLatency | StopLatency | Overlap | LongestSilence | Dtmf | Transcript | Answered | Ended | NoFault
 )
+
+
+def judges_words(expectation: Expectation) -> bool:
+    """Say whether an expectation is about the agent's words."""
+    return isinstance(expectation, Transcript) and expectation.by == "agent"
 
 
 def require_words(phrase: str | None, what: str) -> None:

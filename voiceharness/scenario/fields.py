@@ -7,10 +7,11 @@ audio chunk) is checked by its class alone.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import (
     TYPE_CHECKING,
@@ -189,13 +190,21 @@ _FLAG: Final = Kind(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field that the user may write. ``kind`` None: an instance of ``hint``; ``many``: a sequence of them."""
+    """One field that the user may write. ``kind`` None: an instance of ``hint``; ``many``: a sequence of them.
+
+    ``default`` is ``MISSING`` for a required field.
+    """
 
     name: str
     kind: Kind | None
     hint: Any  # Any: a type expression, for which there is no static type
-    required: bool
+    default: object
     many: bool = False
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is MISSING
 
 
 def fields_of(cls: type[Any]) -> Mapping[str, Field]:  # Any: of any dataclass
@@ -207,7 +216,7 @@ def fields_of(cls: type[Any]) -> Mapping[str, Field]:  # Any: of any dataclass
 def _fields_of(cls: Any) -> Mapping[str, Field]:  # Any: as above
     hints = get_type_hints(cls, include_extras=True)
     return {
-        each.name: _describe(each.name, hints[each.name], required=each.default is each.default_factory)
+        each.name: _describe(each.name, hints[each.name], _default_of(each))
         for each in fields(cls)
         if each.init and each.metadata.get(CHECKED, True)
     }
@@ -266,14 +275,18 @@ def _check(field: Field, held: object, what: str) -> None:
         raise ScenarioError(f"{what}: {field.name} takes {_class_names(field.hint)}, not {held!r}")
 
 
-def _describe(name: str, hint: Any, *, required: bool) -> Field:
+def _default_of(field: dataclasses.Field[Any]) -> object:  # Any: of any type
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def _describe(name: str, hint: Any, default: object) -> Field:  # Any: a type expression
     hint = _without_none(hint)
     many = get_origin(hint) is Sequence
     if many:
         hint = get_args(hint)[0]
     elif get_origin(hint) is Mapping:
         hint = Mapping
-    return Field(name, _kind_of(hint), hint, required, many)
+    return Field(name, _kind_of(hint), hint, default, many)
 
 
 def _without_none(hint: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final, TypeAlias
 
 from voiceharness.capabilities import Direction, Requirement
 from voiceharness.errors import ScenarioError
-from voiceharness.scenario.checks import Expectation, Transcript
+from voiceharness.scenario.checks import Expectation, judges_words
 from voiceharness.scenario.fields import (
     CHECKED,
     Count,
@@ -99,9 +99,7 @@ class Scenario:
     @property
     def needs_words(self) -> bool:
         """Whether the agent's words are needed: of a transport with ``streaming_transcripts``, or of a transcriber."""
-        return any(step.needs_words for step in self.steps) or any(
-            isinstance(limit, Transcript) for limit in self.limits
-        )
+        return any(step.needs_words for step in self.steps) or any(judges_words(limit) for limit in self.limits)
 
 
 def _check_order(scenario: Scenario) -> None:

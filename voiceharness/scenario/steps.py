@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, TypeAlias
 from voiceharness.audio.chunk import AudioChunk  # noqa: TC001 (read at run time to describe the fields)
 from voiceharness.capabilities import CallAction, DtmfMethod, Requirement
 from voiceharness.errors import ScenarioError
-from voiceharness.scenario.checks import Expectation, Transcript, require_words
+from voiceharness.scenario.checks import Expectation, judges_words, require_words
 from voiceharness.scenario.fields import (
     CHECKED,
     Digits,
@@ -78,8 +78,10 @@ class Step:
     @property
     def label(self) -> str:
         """The step in a few words, for reports: ``say "I'd like to book"``."""
-        for name in fields_of(type(self)):
+        for name, described in fields_of(type(self)).items():
             value = getattr(self, name)
+            if value == described.default:
+                continue
             if isinstance(value, str):
                 short = value if len(value) <= _LABEL_LENGTH else f"{value[: _LABEL_LENGTH - 1]}…"
                 return f'{self.kind} "{short}"'
@@ -275,8 +277,8 @@ class Check(Step):
 
     @property
     def needs_words(self) -> bool:
-        """Whether the transcript is judged."""
-        return isinstance(self.expectation, Transcript)
+        """Whether the agent's words are judged."""
+        return judges_words(self.expectation)
 
     @property
     def label(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 import yaml
@@ -58,10 +57,7 @@ def _structure(value: Any, folder: str) -> yaml.Node:  # Any: of any dataclass
 
 
 def _given(value: Any) -> list[tuple[str, Field]]:  # Any: of any dataclass
-    defaults = {
-        each.name: each.default if each.default_factory is MISSING else each.default_factory() for each in fields(value)
-    }
-    return [(name, each) for name, each in fields_of(type(value)).items() if getattr(value, name) != defaults[name]]
+    return [(name, each) for name, each in fields_of(type(value)).items() if getattr(value, name) != each.default]
 
 
 def _field(described: Field, held: Any, folder: str) -> yaml.Node:  # Any: what the field holds
