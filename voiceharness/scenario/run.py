@@ -10,6 +10,7 @@ from __future__ import annotations
 import platform
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +24,8 @@ from voiceharness.scenario.expectations import Evidence, judge
 from voiceharness.scenario.player import Player
 from voiceharness.scenario.preparation import prepare
 from voiceharness.scenario.result import CallResult, Outcome, StepResult, Trust, outcome_of
-from voiceharness.speech.engines import make_synthesizer, make_transcriber
+from voiceharness.speech.engines import DEFAULT_TRANSCRIBER, make_synthesizer, make_transcriber
+from voiceharness.speech.live import live_transcriber
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from voiceharness.scenario.scenario import Scenario
     from voiceharness.speech.cache import SpeechCache
     from voiceharness.speech.synthesis import Synthesizer
-    from voiceharness.speech.transcription import LiveTranscriber, Transcriber, TranscriptUpdate
+    from voiceharness.speech.transcription import Transcriber
 
 __all__ = ["SpeechEngines", "run_call", "run_scenario"]
 
@@ -188,25 +190,14 @@ async def _words(run: _Run, speech: SpeechEngines) -> AsyncIterator[WordSource]:
     if run.capabilities.streaming_transcripts or not run.scenario.needs_words:
         yield TransportWords()
         return
-    chosen = speech.transcriber or run.scenario.transcriber
-    engine = make_transcriber(chosen)
-    run.facts["transcriber"] = engine.version
-    words = TranscribedWords(lambda on_update: _live(engine, run.clock, on_update))
+    chosen = speech.transcriber or run.scenario.transcriber or DEFAULT_TRANSCRIBER
+    run.facts["transcriber"] = make_transcriber(chosen).version
+    words = TranscribedWords(partial(live_transcriber, chosen, virtual=run.clock.virtual))
     await words.live.open()
     try:
         yield words
     finally:
         await words.live.close()
-
-
-def _live(engine: Transcriber, clock: Clock, on_update: Callable[[TranscriptUpdate], None]) -> LiveTranscriber:
-    if clock.virtual:
-        from voiceharness.speech.live import InlineTranscriber
-
-        return InlineTranscriber(engine, on_update)
-    from voiceharness.speech.worker import WorkerTranscriber
-
-    return WorkerTranscriber(engine.name, on_update)
 
 
 # Verdicts

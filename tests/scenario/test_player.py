@@ -1,0 +1,292 @@
+"""The steps of a scenario, played against agents in the same loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.scenario.playing import RATE, play, speech, tone
+from voiceharness.agent import AgentCall, PhoneAgent
+from voiceharness.audio.chunk import AudioChunk
+from voiceharness.doubles import Cue, ScriptedPhoneAgent, SilentAgent, TurnTakingAgent, paced
+from voiceharness.events import EndOfStream, Flush, RemoteHangup, TurnDone, Word, Words
+from voiceharness.scenario.checks import Ended, ResponseLatency
+from voiceharness.scenario.steps import Check, Hangup, Hear, Press, Say, Silence, Wait
+from voiceharness.scenario.triggers import AfterSeconds, AfterWords
+
+if TYPE_CHECKING:
+    from voiceharness.scenario.result import CallResult
+
+
+def failures(result: CallResult) -> list[str]:
+    return [check.kind for check in result.failures]
+
+
+def seconds(result: CallResult) -> float:
+    assert result.record is not None
+    return result.record.duration
+
+
+def test_an_answer_is_heard_to_its_end_and_the_scenario_goes_on_after_the_tail_silence() -> None:
+    result = play(TurnTakingAgent([tone(440, 1.5)]), Say(audio=tone(500, 1.0)), Hear(within=3), Hangup())
+    assert result.outcome == "passed"
+    say, hear, hangup = result.steps
+    assert (say.start, say.end) == (0, 8000)
+    assert hear.end == pytest.approx((1.0 + 0.5 + 1.5 + 0.7) * RATE, abs=160)
+    assert hangup.start == hear.end
+    assert result.ended_by == "user"
+
+
+def test_a_silent_agent_fails_the_step_with_a_message_that_says_what_was_received() -> None:
+    """Case B03: the message names adapter, step, waiting time, frames sent and received, last event."""
+    result = play(SilentAgent(), Say(audio=tone(500, 1.0)), Hear(within=2))
+    assert result.outcome == "failed"
+    assert failures(result) == ["no_answer"]
+    explanation = result.failures[0].explanation
+    for part in ("in_process", "2.00 s", "user frames sent: 1", "agent chunks received: 0", "last event: "):
+        assert part in explanation
+    assert seconds(result) == pytest.approx(3.0, abs=0.02)
+
+
+def test_an_agent_that_greets_first_is_heard_before_the_user_speaks() -> None:
+    """Case B07 (a): the greeting is turn 0; no prompt follows, because the user answers."""
+    agent = ScriptedPhoneAgent([(0.5, tone(440, 2.0)), (5.0, tone(880, 1.0))])
+    result = play(agent, Hear(within=3), Say(audio=tone(500, 1.0)), Hear(within=3))
+    assert result.outcome == "passed"
+    assert result.metrics is not None
+    assert [round(turn.onset / 8) for turn in result.metrics.agent_turns] == [500, 5000]
+    assert result.steps[1].start == pytest.approx(3.2 * RATE, abs=2)
+
+
+def test_an_answer_is_not_the_greeting_that_the_user_talked_over() -> None:
+    """Case B07 (b): the user speaks at 0 while the greeting plays; the answer is what begins after the user's end."""
+    agent = ScriptedPhoneAgent([(0.5, tone(440, 2.0)), (4.0, tone(880, 1.0))])
+    result = play(agent, Say(audio=tone(500, 1.5)), Hear(within=5))
+    assert result.outcome == "passed"
+    assert result.metrics is not None
+    assert result.metrics.double_talk == pytest.approx(1.0, abs=0.01)
+    assert result.metrics.latencies == (pytest.approx(2.5, abs=0.01),)
+
+
+def test_an_agent_that_talks_over_the_user_and_then_says_nothing_has_no_latency() -> None:
+    """Case B21 (a): speech before the user's offset alone is overlap; the answer is missing, not negative."""
+    result = play(ScriptedPhoneAgent([(0.2, tone(440, 0.5))]), Say(audio=tone(500, 1.0)), Hear(within=2))
+    assert failures(result) == ["no_answer"]
+    assert result.metrics is not None
+    assert result.metrics.latencies == (None,)
+    assert result.metrics.double_talk > 0
+
+
+def test_a_pause_inside_a_turn_does_not_end_it() -> None:
+    agent = ScriptedPhoneAgent([(1.0, tone(440, 1.0)), (2.5, tone(440, 1.0))])
+    result = play(agent, Hear(within=3), Hear(within=1, absent=True))
+    assert result.outcome == "passed"
+    assert result.steps[0].end == pytest.approx((3.5 + 0.7) * RATE, abs=2)
+
+
+def test_a_pause_longer_than_the_tail_silence_does() -> None:
+    agent = ScriptedPhoneAgent([(1.0, tone(440, 1.0)), (2.5, tone(440, 1.0))])
+    result = play(agent, Hear(within=3, tail_silence=0.4), Hear(within=2, tail_silence=0.4))
+    assert [round(step.end / 8) for step in result.steps] == [2400, 3900]
+
+
+def test_a_turn_of_ninety_seconds_ends_the_wait_and_stays_one_turn() -> None:
+    agent = ScriptedPhoneAgent([(0.0, tone(440, 90.0)), (95.0, tone(880, 1.0))])
+    result = play(agent, Hear(within=3), Say(audio=tone(500, 1.0)), Hear(within=80), max_duration=200)
+    assert failures(result) == ["turn_too_long"]
+    assert result.steps[0].end == pytest.approx(30.0 * RATE, abs=2)
+    assert result.steps[2].end == pytest.approx((96.0 + 0.7) * RATE, abs=2)
+    assert result.metrics is not None
+    assert len(result.metrics.agent_turns) == 2
+
+
+def test_a_longer_turn_can_be_asked_for() -> None:
+    result = play(ScriptedPhoneAgent([(0.0, tone(440, 90.0))]), Hear(within=3, max_duration=100), max_duration=200)
+    assert result.outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    "cues",
+    [
+        [(2.0, TurnDone())],
+        [(1.9, AudioChunk(b"")), (2.0, TurnDone())],
+        [(1.9, AudioChunk(bytes(320))), (2.0, TurnDone())],
+    ],
+    ids=["a tool call and no audio", "empty audio", "silent audio"],
+)
+def test_a_turn_without_audio_ends_the_wait_at_once(cues: list[Cue]) -> None:
+    """Case B01 (a), (c): within 500 ms of the end of the turn, not at the response timeout."""
+    result = play(ScriptedPhoneAgent(cues), Say(audio=tone(500, 1.0)), Hear(within=30))
+    assert result.outcome == "passed"
+    assert 2.0 <= seconds(result) <= 2.5
+
+
+def test_an_agent_that_ends_its_stream_ends_the_call() -> None:
+    """Case B01 (b)."""
+    result = play(ScriptedPhoneAgent([(2.0, EndOfStream())]), Say(audio=tone(500, 1.0)), Hear(within=30))
+    assert result.ended_by == "agent"
+    assert failures(result) == ["no_answer"]
+    assert seconds(result) == 2.0
+
+
+def test_a_farewell_before_the_hang_up_is_kept_and_the_rest_of_the_script_is_skipped() -> None:
+    """Case B05."""
+    agent = ScriptedPhoneAgent([(5.0, tone(440, 2.0)), (7.0, RemoteHangup("bye"))])
+    result = play(agent, Hear(within=6), Say(audio=tone(500, 1.0)), Hear(within=3))
+    assert result.outcome == "failed"
+    assert result.ended_by == "agent"
+    assert [(step.outcome, step.detail) for step in result.steps] == [
+        ("done", ""),
+        ("skipped", "call ended"),
+        ("skipped", "call ended"),
+    ]
+    assert failures(result) == ["no_answer"]
+    assert result.metrics is not None
+    assert [(round(turn.onset / 8), round(turn.offset / 8)) for turn in result.metrics.agent_turns] == [(5000, 7000)]
+
+
+def test_an_agent_that_crashes_is_the_cause_of_the_result_and_the_evidence_is_kept() -> None:
+    """Case B03 (b): the original exception, at once."""
+
+    class Crashing(PhoneAgent):
+        async def answer(self, call: AgentCall) -> None:
+            call.send(tone(440, 1.0))
+            await call.clock.sleep(1.5)
+            raise ValueError("boom")
+
+    result = play(Crashing(), Hear(within=3), Hear(within=30))
+    assert result.outcome == "not_called"
+    assert result.exit_code == 3
+    assert isinstance(result.error, Exception)
+    assert isinstance(result.error.__cause__, ValueError)
+    assert seconds(result) == 1.5
+    assert result.metrics is not None
+    assert len(result.metrics.agent_turns) == 1
+
+
+def test_absence_of_speech_is_an_expectation() -> None:
+    assert play(SilentAgent(), Hear(absent=True, within=2)).outcome == "passed"
+    result = play(ScriptedPhoneAgent([(1.0, tone(440, 1.0))]), Hear(absent=True, within=2))
+    assert failures(result) == ["hear_absent"]
+    assert "1.00 s" in result.failures[0].explanation
+
+
+def test_a_step_can_end_while_the_agent_still_speaks() -> None:
+    agent = ScriptedPhoneAgent([(1.0, tone(440, 5.0))])
+    result = play(agent, Hear(within=2, up_to=AfterSeconds(0.8)), Say(audio=tone(500, 1.0)))
+    assert result.steps[0].end == pytest.approx(1.8 * RATE, abs=2)
+    assert result.metrics is not None
+    assert result.metrics.double_talk == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_step_can_end_after_some_words() -> None:
+    words = Words("a", tuple(Word(f"w{index}", index * 0.5, index * 0.5 + 0.4) for index in range(8)))
+    agent = ScriptedPhoneAgent([(1.0, tone(440, 4.0, item="a")), (1.0, words)])
+    result = play(agent, Hear(within=2, up_to=AfterWords(3)))
+    assert result.outcome == "passed"
+    assert result.steps[0].end == pytest.approx((1.0 + 1.4) * RATE, abs=2)
+
+
+def test_expected_text_is_looked_for_in_the_turn_alone() -> None:
+    hello, bye = Words("a", (Word("Hello", 0.0, 0.5),)), Words("b", (Word("Goodbye", 0.0, 0.5),))
+    cues: list[Cue] = [(0.0, tone(440, 1.0, item="a")), (0.0, hello), (3.0, tone(440, 1.0, item="b")), (3.0, bye)]
+    assert play(ScriptedPhoneAgent(cues), Hear("hello", within=1), Hear("goodbye", within=3)).outcome == "passed"
+    result = play(ScriptedPhoneAgent(cues), Hear("hello", within=1), Hear("hello", within=3))
+    assert failures(result) == ["hear_text"]
+
+
+def test_words_that_come_late_belong_to_the_turn_they_were_said_in() -> None:
+    """Case A19 (c): the last word's event arrives 150 ms after the end of the turn."""
+    words = Words("a", (Word("last", 0.5, 1.0),))
+    agent = ScriptedPhoneAgent([(0.0, tone(440, 1.0, item="a")), (1.15, words)])
+    assert play(agent, Hear("last", within=1)).outcome == "passed"
+
+
+def test_a_flushed_word_was_not_heard() -> None:
+    words = Words("a", (Word("heard", 0.0, 0.5), Word("never", 2.0, 2.5)))
+    agent = ScriptedPhoneAgent([(0.0, tone(440, 3.0, item="a")), (0.0, words), (1.0, Flush())])
+    assert failures(play(agent, Hear("never", within=1))) == ["hear_text"]
+
+
+def test_time_passes_while_waiting_and_the_next_hear_still_gets_what_was_said_meanwhile() -> None:
+    agent = ScriptedPhoneAgent([(1.0, tone(440, 1.0))])
+    assert play(agent, Wait(5.0), Hear(within=0.1)).outcome == "passed"
+
+
+def test_what_is_said_during_a_silence_belongs_to_it() -> None:
+    agent = ScriptedPhoneAgent([(1.0, tone(440, 1.0))])
+    assert failures(play(agent, Silence(5.0), Hear(within=1))) == ["no_answer"]
+
+
+def test_digits_reach_the_agent_one_by_one_by_the_best_declared_method() -> None:
+    agent = SilentAgent()
+    result = play(agent, Press("12#", tone_ms=100, gap_ms=50), Hangup())
+    assert result.metrics is not None
+    assert [(key.digit, key.method, key.at) for key in result.metrics.keys] == [
+        ("1", "event", 0),
+        ("2", "event", 1200),
+        ("#", "event", 2400),
+    ]
+    assert result.steps[0].end == 3600
+
+
+def test_in_band_digits_are_tones_on_the_users_track() -> None:
+    from voiceharness.audio.dtmf import detect
+
+    result = play(SilentAgent(), Press("159D", method="inband"), Hangup())
+    assert result.record is not None
+    assert "".join(digit.key for digit in detect(result.record.user)) == "159D"
+
+
+def test_waiting_for_the_agents_hang_up_is_bounded_by_the_expectation() -> None:
+    """Case A12: the agent that hangs up, and its twin that never does."""
+    agent = ScriptedPhoneAgent([(5.0, tone(440, 1.0)), (10.0, RemoteHangup())])
+    good = play(agent, Check(Ended(by="agent", within=12)))
+    assert good.outcome == "passed"
+    assert seconds(good) == 10.0
+    bad = play(ScriptedPhoneAgent([(5.0, tone(440, 1.0))]), Check(Ended(by="agent", within=12)))
+    assert failures(bad) == ["ended"]
+    assert seconds(bad) == 12.0
+
+
+def test_a_call_never_lasts_longer_than_its_maximum() -> None:
+    result = play(SilentAgent(), Check(Ended(by="agent")), max_duration=15)
+    assert result.ended_by == "limit"
+    assert seconds(result) == 15.0
+
+
+def test_ten_turns_cost_no_grace_for_words_that_nobody_asked_for() -> None:
+    """Case B25: the turns follow each other as fast as their sounds."""
+    result = play(TurnTakingAgent([tone(440, 0.5)]), *[Say(audio=tone(500, 0.5)), Hear(within=3)] * 10)
+    assert result.outcome == "passed"
+    assert seconds(result) == pytest.approx(10 * (0.5 + 0.5 + 0.5 + 0.7), abs=0.5)
+
+
+def test_a_check_in_the_middle_judges_the_latest_turn() -> None:
+    agent = ScriptedPhoneAgent([(2.0, tone(440, 1.0)), (8.0, tone(440, 1.0))])
+    check = Check(ResponseLatency(at_most=1.5))
+    result = play(
+        agent, Say(audio=tone(500, 1.0)), Hear(within=3), check, Say(audio=tone(500, 1.0)), Hear(within=9), check
+    )
+    assert [step.outcome for step in result.steps if step.label.startswith("check")] == ["done", "failed"]
+
+
+def test_an_utterance_of_ten_seconds_takes_ten_seconds_whatever_the_agent_does() -> None:
+    """Case B23: agent audio paced by summed floats does not disturb the user's frames; latency is 800 ms."""
+    agent = TurnTakingAgent([tone(440, 1.0)], pause=0.2, thinking=0.6)
+    result = play(agent, Say(audio=speech(10.0)), Hear(within=3))
+    assert result.steps[0].end == pytest.approx(10.0 * RATE, abs=160)
+    assert result.metrics is not None
+    assert result.metrics.latencies[0] == pytest.approx(0.8, abs=0.02)
+
+
+def test_paced_and_burst_answers_measure_the_same() -> None:
+    """Case B54: latency depends neither on the delay nor on the size of the messages."""
+    for delay in (0.0, 0.25, 0.75, 2.0):
+        measured = []
+        for cues in ([(1.0 + delay, tone(440, 1.0))], list(paced(tone(440, 1.0), 1.0 + delay))):
+            result = play(ScriptedPhoneAgent(cues), Say(audio=tone(500, 1.0)), Hear(within=4))
+            assert result.metrics is not None
+            measured.append(result.metrics.latencies[0])
+        assert measured[0] == measured[1] == pytest.approx(delay, abs=0.001)
