@@ -45,6 +45,11 @@ def test_a_law_silence_has_no_edges() -> None:
     assert speech_edges(np.full(8000, 8, np.int16), 8000) is None
 
 
+@pytest.mark.parametrize("rate", [1, 150, 500])
+def test_absurdly_low_rates_have_edges_too(rate: int) -> None:
+    assert speech_edges(np.array([0, 0, 9000, -9000, 0], np.int16), rate) == Span(2, 4)
+
+
 def test_a_sound_that_fills_its_clip_ends_with_it() -> None:
     clip = np.full(8013, 9000, np.int16)
     assert speech_edges(clip, 8000) == Span(0, 8013)

@@ -49,12 +49,12 @@ class Windows:
     @property
     def size(self) -> int:
         """Samples in one window."""
-        return self.rate // _WINDOWS_PER_SECOND
+        return max(self.rate // _WINDOWS_PER_SECOND, 1)
 
     @property
     def hop(self) -> int:
         """Samples in one millisecond, the step of the finer windows."""
-        return self.rate // _HOPS_PER_SECOND
+        return max(self.rate // _HOPS_PER_SECOND, 1)
 
     def count(self, seconds: float) -> int:
         """Whole windows in a duration, to the nearest."""

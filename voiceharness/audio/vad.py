@@ -102,17 +102,18 @@ class Ear:
         self._long: _LongStretch | None = None  # the open stretch, once a block of it is settled
         self._closed: list[Span] = []
         self._groups: list[_Group] = []  # of the closed segments
+        self._open: list[Span] | None = None  # the segments after them, until the track changes
 
     def feed(self, samples: NDArray[np.int16]) -> None:
         """Append samples to the track."""
         end = self.position + len(samples)
         self._samples = _grown(self._samples, end)
         self._samples[self.position : end] = samples
-        self.position = end
+        self.position, self._open = end, None
 
     def feed_silence(self, samples: int) -> None:
         """Append digital silence of a length in samples."""
-        self.position += samples
+        self.position, self._open = self.position + samples, None
         self._samples = _grown(self._samples, self.position)
 
     def truncate(self, position: int) -> None:
@@ -124,7 +125,7 @@ class Ear:
         if not 0 <= position <= self.position:
             raise AudioError(f"cannot cut at sample {position} a track of {self.position} samples")
         self._samples[position : self.position] = 0
-        self.position = position
+        self.position, self._open = position, None
         self._measured = min(self._measured, position // self._windows.size)
         if self._measured < self._settled or self._long:
             before = np.flatnonzero(self._powers[: self._measured] <= self._quiet)
@@ -135,14 +136,16 @@ class Ear:
 
     def segments(self) -> list[Span]:
         """Segments heard so far, in order; the last may still grow, and its onset move with its level."""
-        known = self._judge()
-        start = self._groups[-1][1] if self._groups else 0
-        groups = _merged(self._active[start:known], start, self._merge)
-        spans = self._refined(groups, start, known)
-        closed = sum(map(self._is_closed, groups))
-        self._groups += groups[:closed]
-        self._closed += spans[:closed]
-        return self._closed + spans[closed:]
+        if self._open is None:
+            known = self._judge()
+            start = self._groups[-1][1] if self._groups else 0
+            groups = _merged(self._active[start:known], start, self._merge)
+            spans = self._refined(groups, start, known)
+            closed = sum(map(self._is_closed, groups))
+            self._groups += groups[:closed]
+            self._closed += spans[:closed]
+            self._open = spans[closed:]
+        return self._closed + self._open
 
     def bursts(self, since: int = 0) -> list[Span]:
         """Sounds at or after a position, joined only over pauses under 20 ms: what merging into segments would hide."""
