@@ -1,0 +1,85 @@
+"""Find what packages offer by name.
+
+A package offers an adapter class under the entry-point group ``voiceharness.adapters`` and a host (an async context
+manager that serves a :class:`PhoneAgent` and yields the options with which the adapter reaches it) under
+``voiceharness.hosts``; ours come in by the same door. Listing reads metadata and imports nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final, TypeAlias
+
+from voiceharness.adapter import VoiceAgentAdapter
+from voiceharness.agent import PhoneAgent
+from voiceharness.errors import AdapterDefinitionError, UnknownAdapterError, VoiceHarnessError
+
+__all__ = ["ADAPTERS", "HOSTS", "Host", "Plugin", "load_adapter", "load_host", "plugins"]
+
+ADAPTERS: Final = "voiceharness.adapters"
+HOSTS: Final = "voiceharness.hosts"
+
+Host: TypeAlias = Callable[[PhoneAgent], AbstractAsyncContextManager[Mapping[str, object]]]
+"""Serves an agent while it is entered; yields the options of the adapter that reaches it."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Plugin:
+    """What a package offers: ``target`` is ``package.module:name``, ``source`` the distribution and its version."""
+
+    name: str
+    target: str
+    source: str
+
+
+def plugins(group: str = ADAPTERS) -> tuple[Plugin, ...]:
+    """List what is installed, by name; nothing is imported, so a broken one is listed too."""
+    return tuple(sorted({_plugin(entry) for entry in entry_points(group=group)}))
+
+
+def load_adapter(name: str) -> type[VoiceAgentAdapter]:
+    """Return the adapter class of a name.
+
+    Raises:
+        UnknownAdapterError: if no installed package offers it; tells which there are.
+        AdapterDefinitionError: if it cannot be imported, is no adapter, or two packages offer the name.
+    """
+    plugin, loaded = _loaded(ADAPTERS, name)
+    if not (inspect.isclass(loaded) and issubclass(loaded, VoiceAgentAdapter)):
+        raise AdapterDefinitionError(f"adapter {name!r} of {plugin.source} is no adapter class: {plugin.target}")
+    return loaded
+
+
+def load_host(name: str) -> Host:
+    """Return the host that serves agents to the adapter of a name; errors are those of ``load_adapter``."""
+    host: Host = _loaded(HOSTS, name)[1]
+    return host
+
+
+def _plugin(entry: EntryPoint) -> Plugin:
+    source = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "an unknown package"
+    return Plugin(entry.name, entry.value, source)
+
+
+def _loaded(group: str, name: str) -> tuple[Plugin, Any]:  # Any: whatever the entry point names
+    kind = "adapter" if group == ADAPTERS else "host"
+    found = {_plugin(entry): entry for entry in entry_points(group=group, name=name)}
+    if not found:
+        known = ", ".join(dict.fromkeys(plugin.name for plugin in plugins(group)))
+        raise UnknownAdapterError(f"there is no {kind} {name!r}; installed are: {known or 'none'}")
+    if len(found) > 1:
+        sources = " and ".join(f"{plugin.source} ({plugin.target})" for plugin in sorted(found))
+        raise AdapterDefinitionError(f"the {kind} name {name!r} is offered twice, by {sources}; uninstall one of them")
+    plugin, entry = found.popitem()
+    try:
+        return plugin, entry.load()
+    except VoiceHarnessError:
+        raise
+    except Exception as error:  # importing a stranger's module can raise anything
+        raise AdapterDefinitionError(
+            f"{kind} {name!r} of {plugin.source} cannot be loaded ({plugin.target}): {type(error).__name__}: {error}"
+        ) from error
