@@ -32,7 +32,7 @@ from voiceharness.line.turn import HeardTurn, hear_turn
 from voiceharness.line.uplink import Uplink, Utterance
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -358,9 +358,9 @@ async def open_line(
 
 @asynccontextmanager
 async def _tasks_of(line: Line) -> AsyncIterator[None]:
-    works = {"downlink": line.run_downlink(), "watch": line.watch_speech()}
+    works = {"downlink": line.run_downlink, "watch": line.watch_speech}
     if line.adapter.timing.paced_by == "line":
-        works["uplink"] = line.run_uplink()
+        works["uplink"] = line.run_uplink
     tasks = [asyncio.create_task(_supervised(line, work), name=f"line {name}") for name, work in works.items()]
     try:
         yield
@@ -371,8 +371,8 @@ async def _tasks_of(line: Line) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _supervised(line: Line, work: Coroutine[object, object, None]) -> None:
+async def _supervised(line: Line, work: Callable[[], Awaitable[None]]) -> None:
     try:
-        await work
+        await work()
     except Exception as error:  # supervision point: whatever a transport raises ends the call, with its evidence
         line.fail(error)
