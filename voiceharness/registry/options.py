@@ -25,6 +25,8 @@ __all__ = ["REQUIRED", "AdapterOption", "create", "load_agent", "options_of"]
 REQUIRED: Final = inspect.Parameter.empty
 """Stands for the default of an option that has none."""
 
+UNNAMED: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
 
 @dataclass(frozen=True, slots=True)
 class AdapterOption:
@@ -38,10 +40,11 @@ class AdapterOption:
 
 
 def options_of(adapter: type[VoiceAgentAdapter]) -> tuple[AdapterOption, ...]:
-    """Return the options of an adapter class, as its ``__init__`` declares them."""
+    """Return the options of an adapter class: the named parameters that its ``__init__`` declares."""
     hints = get_type_hints(adapter.__init__, include_extras=True)
-    parameters = list(inspect.signature(adapter).parameters.values())
-    return tuple(_option(parameter, hints.get(parameter.name, Any)) for parameter in parameters)
+    parameters = inspect.signature(adapter).parameters.values()
+    named = [parameter for parameter in parameters if parameter.kind not in UNNAMED]
+    return tuple(_option(parameter, hints.get(parameter.name, Any)) for parameter in named)
 
 
 def create(name: str, options: Mapping[str, object]) -> VoiceAgentAdapter:

@@ -256,7 +256,8 @@ def test_utterances_are_answered_one_after_the_other_in_their_order() -> None:
 
     items = in_call(InProcessTurns(slow), body)
     assert running == ["begin 0", "end 0", "begin 3200", "end 3200"]
-    assert [item.item for item in items] == ["answer 1", "answer 1", "answer 2", "answer 2"]
+    named = [item.item for item in items if isinstance(item, AudioChunk | TurnDone)]
+    assert named == ["answer 1", "answer 1", "answer 2", "answer 2"]
 
 
 @pytest.mark.realtime
