@@ -12,7 +12,7 @@ from voiceharness.audio.chunk import AudioChunk
 from voiceharness.doubles import Cue, ScriptedPhoneAgent, SilentAgent, TurnTakingAgent, paced
 from voiceharness.events import EndOfStream, Flush, RemoteHangup, TurnDone, Word, Words
 from voiceharness.scenario.checks import Ended, ResponseLatency
-from voiceharness.scenario.steps import Check, Hangup, Hear, Press, Say, Silence, Wait
+from voiceharness.scenario.steps import AnyStep, Check, Hangup, Hear, Press, Say, Silence, Wait
 from voiceharness.scenario.triggers import AfterSeconds, AfterWords
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def test_an_answer_is_not_the_greeting_that_the_user_talked_over() -> None:
     assert result.outcome == "passed"
     assert result.metrics is not None
     assert result.metrics.double_talk == pytest.approx(1.0, abs=0.01)
-    assert result.metrics.latencies == (pytest.approx(2.5, abs=0.01),)
+    assert list(result.metrics.latencies) == pytest.approx([2.5], abs=0.01)
 
 
 def test_an_agent_that_talks_over_the_user_and_then_says_nothing_has_no_latency() -> None:
@@ -258,7 +258,8 @@ def test_a_call_never_lasts_longer_than_its_maximum() -> None:
 
 def test_ten_turns_cost_no_grace_for_words_that_nobody_asked_for() -> None:
     """Case B25: the turns follow each other as fast as their sounds."""
-    result = play(TurnTakingAgent([tone(440, 0.5)]), *[Say(audio=tone(500, 0.5)), Hear(within=3)] * 10)
+    turn: list[AnyStep] = [Say(audio=tone(500, 0.5)), Hear(within=3)]
+    result = play(TurnTakingAgent([tone(440, 0.5)]), *turn * 10)
     assert result.outcome == "passed"
     assert seconds(result) == pytest.approx(10 * (0.5 + 0.5 + 0.5 + 0.7), abs=0.5)
 

@@ -20,7 +20,7 @@ from voiceharness.scenario.checks import ResponseLatency, StopLatency
 from voiceharness.scenario.result import CallFailed, CallResult
 from voiceharness.scenario.run import SpeechEngines, run_call, run_scenario
 from voiceharness.scenario.scenario import LineProfile, Scenario
-from voiceharness.scenario.steps import Hangup, Hear, Interrupt, Say, Wait
+from voiceharness.scenario.steps import AnyStep, Hangup, Hear, Interrupt, Say, Wait
 from voiceharness.scenario.triggers import at_time, seconds
 from voiceharness_adapters.in_process import InProcess
 
@@ -28,8 +28,14 @@ if TYPE_CHECKING:
     from voiceharness.events import UserItem
 
 
-def booking(agent_clip: float = 1.0, **fields: object) -> Scenario:
-    steps = [Say(audio=speech(1.0)), Hear(within=3), Say(audio=speech(0.8, seed=2)), Hear(within=3), Hangup()]
+def booking(**fields: object) -> Scenario:
+    steps: list[AnyStep] = [
+        Say(audio=speech(1.0)),
+        Hear(within=3),
+        Say(audio=speech(0.8, seed=2)),
+        Hear(within=3),
+        Hangup(),
+    ]
     return Scenario("booking", steps, **fields)  # type: ignore[arg-type] # the scenario checks its own fields
 
 
@@ -212,7 +218,7 @@ def test_a_blocked_event_loop_is_reported_and_moves_no_audio() -> None:
                 pass
             await over.wait()
 
-    steps = [Interrupt(audio=speech(1.0), after=at_time(1.5)), Wait(3.0)]
+    steps: list[AnyStep] = [Interrupt(audio=speech(1.0), after=at_time(1.5)), Wait(3.0)]
     result = run_scenario(Scenario("s", steps), lambda: InProcess(Blocking()), virtual=False)
     assert result.outcome == "harness_fault"
     assert result.record is not None

@@ -12,7 +12,7 @@ from voiceharness.errors import ScenarioError
 from voiceharness.scenario.checks import Ended, ResponseLatency, Transcript
 from voiceharness.scenario.place import Place
 from voiceharness.scenario.scenario import LineProfile, Scenario
-from voiceharness.scenario.steps import Check, Hangup, Hear, Interrupt, Line, Press, Say, Wait
+from voiceharness.scenario.steps import AnyStep, Check, Hangup, Hear, Interrupt, Line, Press, Say, Wait
 from voiceharness.scenario.triggers import seconds, words
 
 __all__: list[str] = []
@@ -44,7 +44,13 @@ def test_a_call_is_always_bounded() -> None:
 
 
 def test_what_a_scenario_requires_is_known_without_dialling() -> None:
-    steps = [Press("1"), Interrupt("a", after=seconds(1), via="both"), Line("hold"), Press("2"), Line("resume")]
+    steps: list[AnyStep] = [
+        Press("1"),
+        Interrupt("a", after=seconds(1), via="both"),
+        Line("hold"),
+        Press("2"),
+        Line("resume"),
+    ]
     assert Scenario("x", steps, direction="be_dialled").requires == (
         Requirement("direction", "be_dialled"),
         Requirement("dtmf"),
@@ -103,7 +109,7 @@ def test_a_scenario_that_cannot_be_is_refused(fields: dict[str, Any], message: s
 
 
 def test_an_error_about_a_step_points_to_the_step() -> None:
-    steps = [Hangup(), Say("x", place=Place("a.yaml", 4, 3))]
+    steps: list[AnyStep] = [Hangup(), Say("x", place=Place("a.yaml", 4, 3))]
     with pytest.raises(ScenarioError) as caught:
         Scenario("x", steps, place=Place("a.yaml", 1, 1))
     assert str(caught.value) == "a.yaml:4:3: step 2 (say) comes after hangup: the call is over"

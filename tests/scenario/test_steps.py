@@ -140,7 +140,7 @@ def test_the_content_of_an_interruption_is_a_step_of_its_own(interrupt: Interrup
         (lambda: Say("a", "b.wav"), "say takes exactly one of text, file, audio; text and file are given"),
         (lambda: Say(file="b.wav", voice="heart"), "say: voice and speed are for text"),
         (lambda: Say(file="b.wav", speed=2), "say: voice and speed are for text"),
-        (lambda: Say(audio=b""), "say: audio takes AudioChunk, not b''"),
+        (lambda: Say(audio=b""), "say: audio takes AudioChunk, not b''"),  # type: ignore[arg-type] # the point
         (lambda: Say("a", speed=0), "say: speed takes a number above zero, not 0"),
         (lambda: Hear(absent=True), "hear: absent needs within: for how long the agent is to stay silent"),
         (
@@ -151,7 +151,7 @@ def test_the_content_of_an_interruption_is_a_step_of_its_own(interrupt: Interrup
             lambda: Hear(absent=True, within=1, up_to=seconds(1)),
             "hear: absent expects no speech at all; text and up_to have no place beside it",
         ),
-        (lambda: Hear(up_to=at_time(1)), "hear: up_to takes AfterSeconds or AfterWords, not AtTime(time=1)"),
+        (lambda: Hear(up_to=at_time(1)), "hear: up_to takes AfterSeconds or AfterWords, not AtTime(time=1)"),  # type: ignore[arg-type] # the point
         (lambda: Hear("?!"), "hear: there is no word in '?!'"),
         (
             lambda: Hear(tail_silence=0),
@@ -161,7 +161,7 @@ def test_the_content_of_an_interruption_is_a_step_of_its_own(interrupt: Interrup
             lambda: Press("12x"),
             "press: digits takes keypad digits (0-9, *, #, A-D) in quotes, such as \"12#\", not '12x'",
         ),
-        (lambda: Press("1", "morse"), "press: method takes auto or event or rfc4733 or info or inband, not 'morse'"),
+        (lambda: Press("1", "morse"), "press: method takes auto or event or rfc4733 or info or inband, not 'morse'"),  # type: ignore[arg-type] # the point
         (
             lambda: Press("1", tone_ms=0),
             "press: tone_ms takes whole milliseconds above zero, such as 120 or 120ms, not 0",
@@ -171,7 +171,7 @@ def test_the_content_of_an_interruption_is_a_step_of_its_own(interrupt: Interrup
             "interrupt takes exactly one of text, file, audio, digits; none is given",
         ),
         (
-            lambda: Interrupt("a", after=1),
+            lambda: Interrupt("a", after=1),  # type: ignore[arg-type] # the point
             "interrupt: after takes AfterSeconds or AfterWords or AtRandom or AtTime, not 1",
         ),
         (
@@ -182,7 +182,7 @@ def test_the_content_of_an_interruption_is_a_step_of_its_own(interrupt: Interrup
         (lambda: Interrupt(after=seconds(1), digits="1", voice="heart"), "interrupt: voice and speed are for text"),
         (lambda: Line("transfer"), "line: transfer, and only transfer, takes a target"),
         (lambda: Line("hold", "+15550100123"), "line: transfer, and only transfer, takes a target"),
-        (lambda: Line("park"), "line: action takes hold or resume or transfer or reject or cancel, not 'park'"),
+        (lambda: Line("park"), "line: action takes hold or resume or transfer or reject or cancel, not 'park'"),  # type: ignore[arg-type] # the point
     ],
 )
 def test_a_step_that_cannot_be_is_refused(make: object, message: str) -> None:
