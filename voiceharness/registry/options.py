@@ -122,6 +122,8 @@ def _object(where: str, spec: str, wanted: Any) -> Any:
 def _described(wanted: Any) -> str:
     if get_origin(wanted) in (Union, UnionType):
         return " or ".join(_described(one) for one in get_args(wanted))
+    if get_origin(wanted) is Literal:
+        return " or ".join(map(repr, get_args(wanted)))
     if wanted in (None, NoneType):
         return "nothing"
     return str(getattr(wanted, "__name__", wanted)).removeprefix("typing.")
