@@ -1,0 +1,77 @@
+"""Calls as text for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.report.calls import SUITE_OUTCOMES, answered_call, broken_call, made_up, silent_call
+from voiceharness.errors import AgentCrashedError
+from voiceharness.report.console import call_text, suite_text, verdict_line
+from voiceharness.report.document import call_document
+from voiceharness.report.suite import suite_document
+from voiceharness.scenario.result import Trust
+
+if TYPE_CHECKING:
+    from voiceharness.scenario.result import Outcome
+
+
+def test_a_failed_call_says_what_was_wanted_where_and_what_was_measured() -> None:
+    lines = call_text(call_document(answered_call(at_most=0.1))).splitlines()
+    assert lines[0] == "✗ failed: ask and interrupt (in_process, 5.200 s)"
+    assert lines[1].startswith("    response_latency: wanted an answer after at most 0.1 s")
+    assert lines[1].endswith("[step 4, at 5.000 s]")
+
+
+def test_names_and_figures_are_those_of_the_document() -> None:
+    document = call_document(answered_call())
+    metrics = document["metrics"]
+    assert metrics is not None
+    text = call_text(document)
+    for name in ("response_latency", "stop_latency"):
+        maximum = metrics[name]["maximum"]
+        assert f"maximum {maximum:.3f} s (n {metrics[name]['n']}" in text.partition(name)[2]
+    assert f"duration {metrics['duration']:.3f} s" in text
+    assert f"double_talk {metrics['double_talk']:.3f} s" in text
+
+
+def test_steps_are_shown_on_demand() -> None:
+    document = call_document(silent_call())
+    assert "✓ 1. say" in call_text(document, steps=True)
+    assert "✗ 2. hear" in call_text(document, steps=True)
+    assert "1. say" not in call_text(document)
+
+
+def test_a_run_that_is_not_trustworthy_says_so_first() -> None:
+    result = made_up("harness_fault", trust=Trust(("frames left 30 ms late",)), error=AgentCrashedError("crashed"))
+    assert call_text(call_document(result)).splitlines()[1].strip() == "not trustworthy: frames left 30 ms late"
+
+
+def test_the_cause_of_an_error_is_shown() -> None:
+    error = AgentCrashedError("the agent raised")
+    error.__cause__ = ZeroDivisionError("division by zero")
+    assert "caused by ZeroDivisionError: division by zero" in call_text(call_document(broken_call(error)))
+
+
+@pytest.mark.parametrize("outcome", SUITE_OUTCOMES)
+def test_every_verdict_can_be_written_in_ascii(outcome: Outcome) -> None:
+    assert verdict_line(call_document(made_up(outcome)), ascii_only=True).isascii()
+
+
+def test_nothing_of_what_was_said_reaches_the_terminal_as_a_control_character() -> None:
+    """Case B47."""
+    text = call_text(call_document(made_up("passed", scenario="\x1b[2J \x00 \ud800 😀")))
+    assert text.splitlines()[0] == "✓ passed: �[2J � � 😀 (in_process)"
+
+
+def test_a_suite_counts_its_outcomes_and_names_the_evidence_of_what_did_not_pass() -> None:
+    results = [silent_call(), made_up("passed"), made_up("unsupported")]
+    document = suite_document(
+        "s",
+        [{"file": None, "folder": f"out/{index}", "call": call_document(each)} for index, each in enumerate(results)],
+    )
+    text = suite_text(document)
+    assert text.splitlines()[-1] == "3 calls: 1 passed, 1 failed, 1 unsupported"
+    assert "evidence: out/0" in text
+    assert "evidence: out/1" not in text

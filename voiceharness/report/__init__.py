@@ -1,0 +1,1 @@
+"""What is told about calls: saved evidence, documents, text for a terminal, JUnit."""

@@ -1,0 +1,167 @@
+"""The evidence of a call in a folder, and back.
+
+========================  =======================================================================================
+``recording.wav``         what was heard: two tracks, user left, agent right, from the answer to the end
+``timeline.json``         every event, and where each piece of the agent's audio arrived and was played, in samples
+``result.json``           the verdict and all figures, as ``schema/call.schema.json`` describes them
+``manifest.json``         the files with sizes and SHA-256, and when they were saved: the only time of day
+========================  =======================================================================================
+
+A call that was never answered has no recording and no timeline. The manifest is written last: a folder without one
+was not finished. The same call gives the same bytes, but for the manifest's time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from voiceharness.audio.wav import read_tracks, write_wav
+from voiceharness.clock import wall_time
+from voiceharness.errors import AudioError, OptionError
+from voiceharness.line.record import Arrival, CallRecord, TimelineEvent
+from voiceharness.report.document import CALL_FORMAT, call_document
+from voiceharness.report.redaction import Redactor
+from voiceharness.report.serialization import from_json, json_bytes, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from voiceharness.measure.metrics import Json
+    from voiceharness.report.document import CallDocument
+    from voiceharness.scenario.result import CallResult
+
+__all__ = ["MANIFEST", "RECORDING", "RESULT", "TIMELINE", "altered_files", "load_call", "load_document", "save_call"]
+
+RECORDING: Final = "recording.wav"
+TIMELINE: Final = "timeline.json"
+RESULT: Final = "result.json"
+MANIFEST: Final = "manifest.json"
+
+_TIMELINE_FORMAT: Final = "voiceharness-timeline/1"
+_MANIFEST_FORMAT: Final = "voiceharness-manifest/1"
+
+
+def save_call(result: CallResult, folder: str | Path, *, secrets: Iterable[str] = ()) -> Path:
+    """Save a call's evidence into a folder, in place of what an earlier call left there, and return the folder.
+
+    Phone numbers, credentials and the texts in ``secrets`` are kept out of it.
+
+    Raises:
+        OptionError: if the folder cannot be written.
+    """
+    home, redactor = Path(folder), Redactor.of(secrets)
+    try:
+        _make_room(home)
+        if result.record is not None:
+            write_wav(home / RECORDING, np.column_stack((result.record.user, result.record.agent)), result.record.rate)
+            _write(home / TIMELINE, redactor.plain(_timeline(result.record)), depth=2)
+        _write(home / RESULT, call_document(result, secrets=redactor.secrets))
+        _write(home / MANIFEST, _manifest(home))
+    except OSError as error:
+        raise OptionError(f"cannot save the call in {home}: {error.strerror}") from error
+    return home
+
+
+def load_call(folder: str | Path) -> CallRecord:
+    """Load the sound and the timeline of a saved call; measuring them again gives the figures of its result.
+
+    Raises:
+        OptionError: if there is no saved call, or its timeline cannot be used.
+        AudioError: if its recording cannot be used.
+    """
+    home = Path(folder)
+    timeline = _read(home / TIMELINE, _TIMELINE_FORMAT)
+    user, agent = _tracks(home / RECORDING, timeline["samples"])
+    try:
+        events = tuple(TimelineEvent(**event) for event in timeline["events"])
+        columns: Sequence[Any] = [timeline["arrivals"][name] for name in Arrival._fields]  # Any: ints, texts or None
+        arrivals = tuple(Arrival(*row) for row in zip(*columns, strict=True))
+    except (KeyError, TypeError, ValueError) as error:
+        raise OptionError(f"{home / TIMELINE} is damaged: {error}") from error
+    return CallRecord(timeline["rate"], user, agent, events, arrivals)
+
+
+def load_document(folder: str | Path) -> CallDocument:
+    """Load the result of a saved call as a document.
+
+    Raises:
+        OptionError: if there is none, or it cannot be used.
+    """
+    return cast("CallDocument", _read(Path(folder) / RESULT, CALL_FORMAT))
+
+
+def altered_files(folder: str | Path) -> tuple[str, ...]:
+    """Return the names of those files of a saved call that are missing, or not what was saved.
+
+    Raises:
+        OptionError: if there is no manifest, or it cannot be used.
+    """
+    home = Path(folder)
+    listed = _read(home / MANIFEST, _MANIFEST_FORMAT)["files"]
+    return tuple(entry["name"] for entry in listed if _entry(home / entry["name"]) != entry)
+
+
+def _make_room(home: Path) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    for name in (MANIFEST, RESULT, TIMELINE, RECORDING):
+        (home / name).unlink(missing_ok=True)
+
+
+def _write(path: Path, value: object, *, depth: int = 3) -> None:
+    path.write_bytes(json_bytes(value, depth=depth))
+
+
+def _read(path: Path, wanted: str) -> dict[str, Any]:  # Any: a JSON object of a known format
+    try:
+        content = from_json(path.read_bytes())
+    except OSError as error:
+        raise OptionError(f"no saved call in {path.parent}: cannot read {path.name} ({error.strerror})") from error
+    except ValueError as error:
+        raise OptionError(f"{path} is damaged: {error}") from error
+    if not isinstance(content, dict) or content.get("format") != wanted:
+        raise OptionError(f"{path} is not in the format {wanted}")
+    return content
+
+
+def _timeline(record: CallRecord) -> Json:
+    columns = zip(*record.arrivals, strict=True) if record.arrivals else [[] for _ in Arrival._fields]
+    return {
+        "format": _TIMELINE_FORMAT,
+        "rate": record.rate,
+        "samples": len(record.user),
+        "events": [{"at": event.at, "kind": event.kind, "data": plain(event.data)} for event in record.events],
+        "arrivals": {name: list(column) for name, column in zip(Arrival._fields, columns, strict=True)},
+    }
+
+
+def _tracks(path: Path, samples: int) -> tuple[Any, Any]:  # Any: int16 arrays
+    if samples == 0:
+        return np.zeros(0, np.int16), np.zeros(0, np.int16)
+    tracks = read_tracks(path)
+    if [len(track) for track in tracks] != [samples, samples]:
+        found = " and ".join(str(len(track)) for track in tracks)
+        raise AudioError(f"{path}: the timeline tells of two tracks of {samples} samples, but there are {found}")
+    return tracks[0].samples, tracks[1].samples
+
+
+def _manifest(home: Path) -> Json:
+    names = [name for name in (RECORDING, TIMELINE, RESULT) if (home / name).exists()]
+    return {
+        "format": _MANIFEST_FORMAT,
+        "saved_at": wall_time().isoformat(timespec="seconds"),
+        "voiceharness": version("voiceharness"),
+        "files": [_entry(home / name) for name in names],
+    }
+
+
+def _entry(path: Path) -> dict[str, Json] | None:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    return {"name": path.name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
