@@ -50,12 +50,13 @@ class InProcess(InProcessAdapter):
         self._connected("interrupt").deliver(Interrupted())
 
     async def send_dtmf(self, digits: str, *, method: DtmfMethod, tone_ms: int = 100, gap_ms: int = 100) -> None:
-        """Deliver each digit at the moment its key is pressed; the keys take their time."""
+        """Deliver each digit when its key is pressed; return once the last one is."""
         if method != "event":
             raise UnsupportedCapabilityError(
                 adapter=self.name, capability=f"dtmf:{method}", alternative="send keypad events (method: event)"
             )
-        for digit in digits:
+        for index, digit in enumerate(digits):
             call = self._connected("send digits")
+            if index:
+                await call.clock.sleep((tone_ms + gap_ms) / 1000)
             call.deliver(Digit(digit, tone_ms / 1000, method))
-            await call.clock.sleep((tone_ms + gap_ms) / 1000)

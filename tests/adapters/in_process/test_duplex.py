@@ -134,7 +134,7 @@ def test_signals_reach_the_agents_door() -> None:
         (0.0, Digit("1", 0.08)),
         (0.14, Digit("#", 0.08)),
     ]
-    assert agent.log.interruptions == [0.28]
+    assert agent.log.interruptions == [0.14]
     assert agent.log.marks == [MarkPlayed("m", flushed=True)]
 
 
