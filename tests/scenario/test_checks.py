@@ -72,10 +72,10 @@ def test_an_expectation_is_a_frozen_value(expectation: Expectation) -> None:
         (lambda: Ended(by="nobody"), "ended: by takes agent or user or limit, not 'nobody'"),  # type: ignore[arg-type] # the point
         (lambda: Answered(code=-1), "answered: code takes a whole number of at least 0, not -1"),
         (lambda: NoFault("dead_air"), "no_fault: kinds takes a list, not 'dead_air'"),
-        (lambda: Overlap(-1), "overlap: at_most takes a duration such as 800ms or 1.2s (in Python, seconds), not -1"),
+        (lambda: Overlap(-1), "overlap: at_most takes seconds, a number of at least 0, not -1"),
         (
             lambda: Dtmf(""),
-            "dtmf: digits takes keypad digits (0-9, *, #, A-D) in quotes, such as \"12#\", not ''",
+            "dtmf: digits takes keypad digits as text, such as \"12#\", not ''",
         ),
     ],
 )

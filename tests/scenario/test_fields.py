@@ -74,17 +74,17 @@ def test_what_fits_is_accepted(sample: Sample) -> None:
     [
         ({"name": " "}, "sample: name takes text, not ' '"),
         ({"name": None}, "sample: name takes text, not None"),
-        ({"within": "3s"}, "sample: within takes a duration such as 800ms or 1.2s (in Python, seconds), not '3s'"),
-        ({"within": True}, "sample: within takes a duration such as 800ms or 1.2s (in Python, seconds), not True"),
+        ({"within": "3s"}, "sample: within takes seconds, a number of at least 0, not '3s'"),
+        ({"within": True}, "sample: within takes seconds, a number of at least 0, not True"),
         ({"flag": 1}, "sample: flag takes true or false, not 1"),
         ({"colour": "green"}, "sample: colour takes red or blue, not 'green'"),
         ({"tags": ("x", 3)}, "sample: tags takes text, not 3"),
         ({"extra": 3}, "sample: extra takes Mapping, not 3"),
         (
             {"digits": "12a"},
-            "sample: digits takes keypad digits (0-9, *, #, A-D) in quotes, such as \"12#\", not '12a'",
+            "sample: digits takes keypad digits as text, such as \"12#\", not '12a'",
         ),
-        ({"digits": 12}, 'sample: digits takes keypad digits (0-9, *, #, A-D) in quotes, such as "12#", not 12'),
+        ({"digits": 12}, 'sample: digits takes keypad digits as text, such as "12#", not 12'),
         ({"count": -1}, "sample: count takes a whole number of at least 0, not -1"),
     ],
 )

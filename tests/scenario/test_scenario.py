@@ -39,7 +39,7 @@ def test_a_scenario_reads_well_in_python() -> None:
 
 def test_a_call_is_always_bounded() -> None:
     assert Scenario("idle", [Wait(1)]).max_duration == 120.0
-    with pytest.raises(ScenarioError, match="max_duration takes a duration above zero"):
+    with pytest.raises(ScenarioError, match="max_duration takes seconds, a number above 0"):
         Scenario("idle", [Wait(1)], max_duration=float("inf"))
 
 

@@ -63,13 +63,13 @@ def test_the_random_point_is_the_same_on_every_python() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: AfterSeconds(-1), "trigger: seconds takes a duration"),
-        (lambda: AfterSeconds(float("nan")), "trigger: seconds takes a duration"),
+        (lambda: AfterSeconds(-1), "trigger: seconds takes seconds"),
+        (lambda: AfterSeconds(float("nan")), "trigger: seconds takes seconds"),
         (lambda: AfterWords(0), "at least 1 word"),
         (lambda: AfterWords(True), "trigger: words takes a whole number"),
         (lambda: AtRandom(2.0, 1.0), r"latest \(1 s\) comes before earliest \(2 s\)"),
         (lambda: AtRandom(probability=1.5), "probability from 0 to 1, not 1.5"),
-        (lambda: AtTime(-0.1), "trigger: time takes a duration"),
+        (lambda: AtTime(-0.1), "trigger: time takes seconds"),
     ],
 )
 def test_a_trigger_that_cannot_be_is_refused(make: object, message: str) -> None:

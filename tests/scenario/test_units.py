@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voiceharness.errors import ScenarioError
@@ -82,6 +82,7 @@ def test_a_plain_number_has_no_unit() -> None:
         units.parse_number("1.25x")
 
 
+@settings(deadline=None)
 @given(st.floats(min_value=0, max_value=1e9, allow_nan=False))
 def test_what_is_written_is_read_back_equal(value: float) -> None:
     assert units.parse_seconds(units.format_seconds(value)) == value
@@ -90,6 +91,7 @@ def test_what_is_written_is_read_back_equal(value: float) -> None:
     assert units.parse_decibels(units.format_decibels(-value)) == -value
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=1, max_value=10**9))
 def test_whole_amounts_are_read_back_equal(value: int) -> None:
     assert units.parse_words(units.format_words(value)) == value

@@ -120,6 +120,11 @@ def test_a_huge_file_is_not_read_whole(tmp_path: Path) -> None:
         load_scenarios(file)
 
 
+def test_half_a_character_is_pointed_to() -> None:
+    """Case B47."""
+    assert error_of("name: \ud800") == "a.yaml:1:7: the file is not UTF-8 (byte 0xed)"
+
+
 def test_one_scenario_is_not_several(tmp_path: Path) -> None:
     file = tmp_path / "two.yaml"
     file.write_text("- {name: a, steps: [hear]}\n- {name: b, steps: [hear]}\n", encoding="utf-8")
@@ -161,7 +166,7 @@ def test_one_scenario_is_not_several(tmp_path: Path) -> None:
         ("name: a\nsteps: [hear]\nrate: 44100", "3:7: rate cannot be '44100'; it takes 8000, 16000 or 48000 (hertz)"),
         (
             "name: a\nsteps: [hear]\nmax_duration: 0",
-            "3:15: max_duration cannot be '0'; it takes a duration above zero such as 800ms or 1.2s (in Python, seconds)",
+            "3:15: max_duration cannot be '0'; it takes a duration above zero such as 800ms or 1.2s",
         ),
         ("name: a\nsteps: [hear]\nline: 150ms", "3:7: line takes a mapping, not '150ms'"),
         ("name: a\nsteps: [hear]\nline: {dely: 1s}", "3:8: line has no 'dely'; did you mean 'delay'?"),

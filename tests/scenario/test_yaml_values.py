@@ -157,7 +157,8 @@ def test_a_missing_file_is_pointed_to(tmp_path: Path) -> None:
 
 
 STEPS = "hear, say, interrupt, press, wait, silence, line, hangup, check"
-SECONDS = "a duration such as 800ms or 1.2s (in Python, seconds)"
+CHECKS = "response_latency, stop_latency, overlap, silence, dtmf, transcript, answered, ended, no_fault"
+SECONDS = "a duration such as 800ms or 1.2s"
 DIGITS = 'keypad digits (0-9, *, #, A-D) in quotes, such as "12#"'
 TRIGGER = "800ms (of heard agent speech) or 4 words, or random, or {time: 12s} of the call"
 
@@ -195,7 +196,7 @@ TRIGGER = "800ms (of heard agent speech) or 4 words, or random, or {time: 12s} o
         ("- hear: {within: }", f"1:17: within takes {SECONDS}, not nothing"),
         (
             "- hear: {tail_silence: 0s}",
-            "1:24: tail_silence cannot be '0s'; it takes a duration above zero such as 800ms or 1.2s (in Python, seconds)",
+            "1:24: tail_silence cannot be '0s'; it takes a duration above zero such as 800ms or 1.2s",
         ),
         ("- hear: 3s", "1:9: hear takes text; for a time, write hear: {within: 3s}"),
         ("- hear: '?'", "1:3: hear: there is no word in '?'"),
@@ -267,11 +268,11 @@ TRIGGER = "800ms (of heard agent speech) or 4 words, or random, or {time: 12s} o
         ),
         (
             "- check:",
-            "1:9: a check is one of response_latency, stop_latency, overlap, silence, dtmf, transcript, answered, ended, no_fault; not nothing",
+            f"1:9: a check is one of {CHECKS}; not nothing",
         ),
         (
             "- check: [answered]",
-            "1:10: a check is one of response_latency, stop_latency, overlap, silence, dtmf, transcript, answered, ended, no_fault; not a list",
+            f"1:10: a check is one of {CHECKS}; not a list",
         ),
     ],
 )

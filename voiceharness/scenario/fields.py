@@ -12,7 +12,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -20,7 +21,6 @@ from typing import (
     Final,
     Literal,
     TypeAlias,
-    Union,
     cast,
     get_args,
     get_origin,
@@ -62,8 +62,9 @@ CHECKED: Final = "checked"
 class Kind:
     """One kind of scalar: which values it takes, and how they are written.
 
-    ``name`` is stable (the schema uses it), ``wanted`` completes "takes ...". ``quotes`` says how it stands in YAML:
-    digits always in quotes, because other readers would take them for a number; true, false and bare numbers never.
+    ``name`` is stable. ``wanted`` completes "takes ...", and so does ``in_python`` where Python writes it otherwise.
+    ``quotes`` says how it stands in YAML: digits always in quotes, because other readers would take them for a number;
+    true, false and bare numbers never.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Kind:
     format: Callable[[Any], str]  # Any: only ever given what it accepts
     quotes: Literal["always", "never", "either"] = "either"
     choices: tuple[str, ...] = ()
+    in_python: str = ""
 
 
 def _is_number(value: object) -> bool:
@@ -106,30 +108,33 @@ Seconds: TypeAlias = Annotated[
     float,
     Kind(
         "seconds",
-        "a duration such as 800ms or 1.2s (in Python, seconds)",
+        "a duration such as 800ms or 1.2s",
         lambda value: _is_number(value) and value >= 0,
         units.parse_seconds,
         units.format_seconds,
+        in_python="seconds, a number of at least 0",
     ),
 ]
 PositiveSeconds: TypeAlias = Annotated[
     float,
     Kind(
         "positive_seconds",
-        "a duration above zero such as 800ms or 1.2s (in Python, seconds)",
+        "a duration above zero such as 800ms or 1.2s",
         lambda value: _is_number(value) and value > 0,
         units.parse_seconds,
         units.format_seconds,
+        in_python="seconds, a number above 0",
     ),
 ]
 Milliseconds: TypeAlias = Annotated[
     int,
     Kind(
         "milliseconds",
-        "whole milliseconds above zero, such as 120 or 120ms",
+        "whole milliseconds above zero such as 120ms",
         lambda value: _is_whole(value) and value > 0,
         units.parse_milliseconds,
         units.format_milliseconds,
+        in_python="milliseconds, a whole number above 0",
     ),
 ]
 PositiveNumber: TypeAlias = Annotated[
@@ -180,11 +185,17 @@ Digits: TypeAlias = Annotated[
         str,
         str,
         quotes="always",
+        in_python='keypad digits as text, such as "12#"',
     ),
 ]
 
 _FLAG: Final = Kind(
-    "flag", "true or false", lambda value: isinstance(value, bool), _parse_flag, lambda v: str(v).lower()
+    "flag",
+    "true or false",
+    lambda value: isinstance(value, bool),
+    _parse_flag,
+    lambda value: str(value).lower(),
+    quotes="never",
 )
 
 
@@ -270,7 +281,7 @@ def require_one(value: object, what: str, *names: str) -> None:
 def _check(field: Field, held: object, what: str) -> None:
     if field.kind is not None:
         if not field.kind.accepts(held):
-            raise ScenarioError(f"{what}: {field.name} takes {field.kind.wanted}, not {held!r}")
+            raise ScenarioError(f"{what}: {field.name} takes {field.kind.in_python or field.kind.wanted}, not {held!r}")
     elif not isinstance(held, field.hint):
         raise ScenarioError(f"{what}: {field.name} takes {_class_names(field.hint)}, not {held!r}")
 
@@ -292,8 +303,7 @@ def _describe(name: str, hint: Any, default: object) -> Field:  # Any: a type ex
 def _without_none(hint: Any) -> Any:
     if get_origin(hint) is Annotated or type(None) not in get_args(hint):
         return hint
-    rest = tuple(arg for arg in get_args(hint) if arg is not type(None))
-    return rest[0] if len(rest) == 1 else Union[rest]  # noqa: UP007 (made of a tuple at run time)
+    return reduce(or_, (arg for arg in get_args(hint) if arg is not type(None)))
 
 
 def _kind_of(hint: Any) -> Kind | None:

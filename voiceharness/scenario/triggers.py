@@ -34,7 +34,7 @@ class AfterSeconds:
     kind: ClassVar[str] = "seconds"
 
     def __post_init__(self) -> None:
-        check_fields(self, "after")
+        check_fields(self, "trigger")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class AfterWords:
     kind: ClassVar[str] = "words"
 
     def __post_init__(self) -> None:
-        check_fields(self, "after")
+        check_fields(self, "trigger")
         if self.words < 1:
-            raise ScenarioError("after: the trigger waits for at least 1 word")
+            raise ScenarioError("a trigger waits for at least 1 word")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,10 @@ class AtRandom:
     kind: ClassVar[str] = "random"
 
     def __post_init__(self) -> None:
-        check_fields(self, "after: random")
+        check_fields(self, "random trigger")
         if self.latest < self.earliest:
             raise ScenarioError(
-                f"after: random: latest ({self.latest:g} s) comes before earliest ({self.earliest:g} s)"
+                f"random trigger: latest ({self.latest:g} s) comes before earliest ({self.earliest:g} s)"
             )
 
     def draw(self, seed: int, step: int) -> AfterSeconds | None:
@@ -96,7 +96,7 @@ class AtTime:
     kind: ClassVar[str] = "time"
 
     def __post_init__(self) -> None:
-        check_fields(self, "after")
+        check_fields(self, "trigger")
 
 
 Trigger: TypeAlias = AfterSeconds | AfterWords | AtRandom | AtTime

@@ -91,6 +91,8 @@ def _named(value: Any, folder: str) -> yaml.Node:  # Any: a step or a trigger
             return _plain(format_words(value.words))
         case _ if not _given(value):
             return _plain(value.kind)
+        case Check() if not _given(value.expectation):
+            return _mapping({value.kind: _plain(value.expectation.kind)})
         case Check():
             return _mapping({value.kind: _mapping({value.expectation.kind: _body(value.expectation, folder)})})
     return _mapping({value.kind: _body(value, folder)})

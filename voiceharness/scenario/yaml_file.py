@@ -50,7 +50,8 @@ def parse_scenarios(text: str | bytes, *, file: str = "<text>", folder: str = ".
     Raises:
         ScenarioError: with line and column of what cannot be used.
     """
-    root = parse_yaml(text.encode() if isinstance(text, str) else text, file)
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    root = parse_yaml(data, file)
     defaults, nodes = _scenario_nodes(root)
     reader = ValueReader(folder)
     scenarios = tuple(_read_scenario(reader, node, defaults) for node in nodes)

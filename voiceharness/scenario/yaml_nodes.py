@@ -106,7 +106,7 @@ def parse_yaml(data: bytes, file: str) -> Node:
 
 def _decode(data: bytes, file: str) -> str:
     if len(data) > MAX_BYTES:
-        raise Place(file, 1, 1).error(f"the file has {len(data)} bytes; at most {MAX_BYTES} are read")
+        raise Place(file, 1, 1).error(f"the file has more than {MAX_BYTES} bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

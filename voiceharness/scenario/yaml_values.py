@@ -85,7 +85,7 @@ class ValueReader:
         elif isinstance(node, Entries) and node.entries:
             named = dict(node.entries)
         else:
-            raise node.place.error(f"expected {', '.join(self.expectations)}; not {node.shown}")
+            raise node.place.error(f"a check is one of {', '.join(self.expectations)}; not {node.shown}")
         return tuple(self._named(self.expectations, "check", name, entry) for name, entry in named.items())
 
     def plain(self, node: Node) -> object:

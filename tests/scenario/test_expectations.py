@@ -1,0 +1,344 @@
+"""Judging expectations by what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from voiceharness.line.record import CallRecord, TimelineEvent
+from voiceharness.measure.answers import Exchange
+from voiceharness.measure.barge_ins import BargeIn
+from voiceharness.measure.metrics import KeyPress, Metrics, measure
+from voiceharness.measure.percentiles import describe
+from voiceharness.measure.utterances import Utterance
+from voiceharness.scenario.checks import (
+    Answered,
+    Dtmf,
+    Ended,
+    Expectation,
+    LongestSilence,
+    NoFault,
+    Overlap,
+    ResponseLatency,
+    StopLatency,
+    Transcript,
+)
+from voiceharness.scenario.expectations import CheckResult, Evidence, judge, judge_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__: list[str] = []
+
+RATE = 8000
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding, as far as it is asked for here."""
+
+    kind: str
+
+
+def quiet(seconds: float = 10.0) -> Metrics:
+    """The metrics of a call in which nobody speaks."""
+    silence = np.zeros(round(seconds * RATE), np.int16)
+    return measure(CallRecord(RATE, silence, silence))
+
+
+def answered(*latencies: float | None) -> Metrics:
+    exchanges = tuple(Exchange(turn, None, latency, 0.0) for turn, latency in enumerate(latencies))
+    return replace(quiet(), exchanges=exchanges, response_latency=describe(latencies))
+
+
+def interrupted(*stops: float, flush: int | None = None) -> Metrics:
+    barge_ins = tuple(
+        BargeIn(0, 800, "speaking", "turn", "interrupt", stop_latency=stop, flush=flush) for stop in stops
+    )
+    return replace(quiet(), barge_ins=barge_ins, stop_latency=describe(stops))
+
+
+def in_step(expectation: Expectation, evidence: Evidence | Metrics) -> CheckResult:
+    return judge(expectation, evidence if isinstance(evidence, Evidence) else Evidence(evidence), step=3, at=16000)
+
+
+def as_limit(expectation: Expectation, metrics: Metrics) -> CheckResult:
+    return judge(expectation, Evidence(metrics), step=None, at=80000)
+
+
+def test_a_result_says_what_where_and_why() -> None:
+    result = in_step(ResponseLatency(1.0), answered(0.4, 1.25))
+    assert result == CheckResult(
+        kind="response_latency",
+        passed=False,
+        wanted="an answer after at most 1 s",
+        measured="answered after 1.250 s",
+        explanation="wanted an answer after at most 1 s: answered after 1.250 s",
+        step=3,
+        at=16000,
+        value=1.25,
+    )
+
+
+# Latencies
+
+
+def test_a_step_judges_the_latest_answer_and_a_limit_every_one() -> None:
+    metrics = answered(1.25, 0.4)
+    assert in_step(ResponseLatency(1.0), metrics).passed
+    limit = as_limit(ResponseLatency(1.0), metrics)
+    assert (limit.passed, limit.value, limit.step) == (False, 1.25, None)
+
+
+def test_the_limit_itself_is_met() -> None:
+    assert in_step(ResponseLatency(1.0), answered(1.0)).passed
+
+
+def test_an_answer_that_never_came_fails_a_step() -> None:
+    """Case B21."""
+    result = in_step(ResponseLatency(1.0), answered(0.4, None))
+    assert (result.passed, result.value) == (False, None)
+    assert result.measured == "the user's latest turn was never answered"
+
+
+def test_a_limit_needs_at_least_one_answer_if_the_user_spoke() -> None:
+    assert as_limit(ResponseLatency(1.0), answered(0.4, None)).passed
+    assert not as_limit(ResponseLatency(1.0), answered(None, None)).passed
+    assert as_limit(ResponseLatency(1.0), quiet()).passed
+    assert not in_step(ResponseLatency(1.0), quiet()).passed
+
+
+def test_a_failed_limit_says_how_many_turns_have_no_answer_at_all() -> None:
+    result = as_limit(ResponseLatency(0.3), answered(0.4, None))
+    assert result.explanation == (
+        "wanted an answer after at most 0.3 s: answered after 0.400 s (1 of 2 turns never answered)"
+    )
+
+
+@pytest.mark.parametrize(("p95", "passed"), [(0.9, False), (1.0, True)])
+def test_a_percentile_is_about_all_turns(p95: float, passed: bool) -> None:
+    metrics = answered(*[0.5] * 18, 0.95, 0.95, 0.95)
+    assert in_step(ResponseLatency(p95=p95), metrics).passed is passed
+    assert as_limit(ResponseLatency(p95=p95), metrics).passed is passed
+
+
+def test_a_percentile_of_too_few_turns_is_not_guessed() -> None:
+    result = as_limit(ResponseLatency(at_most=1.0, p95=1.0), answered(0.5, 0.5))
+    assert not result.passed
+    assert result.measured == "answered after 0.500 s, p95 needs 20 values, not 2"
+
+
+def test_the_median_can_fail_alone() -> None:
+    result = as_limit(StopLatency(at_most=1.0, p50=0.2), interrupted(0.3, 0.5))
+    assert not result.passed
+    assert result.wanted == "a stop after at most 1 s, p50 at most 0.2 s"
+
+
+def test_an_agent_that_does_not_stop_fails_and_the_missing_flush_is_named() -> None:
+    """Case A01."""
+    result = in_step(StopLatency(0.5), interrupted(3.5))
+    assert result.explanation == "wanted a stop after at most 0.5 s: heard on for 3.500 s (no flush was sent)"
+    assert in_step(StopLatency(0.5), interrupted(0.2, flush=13600)).passed
+
+
+def test_a_stop_that_came_late_in_spite_of_a_flush_does_not_blame_the_flush() -> None:
+    assert "flush" not in in_step(StopLatency(0.5), interrupted(0.7, flush=13600)).explanation
+
+
+def test_a_limit_on_stops_is_about_the_worst() -> None:
+    metrics = interrupted(0.9, 0.2)
+    assert in_step(StopLatency(0.5), metrics).passed
+    assert as_limit(StopLatency(0.5), metrics).value == 0.9
+
+
+def test_a_step_needs_an_interruption_to_judge_and_a_limit_does_not() -> None:
+    """Case B09."""
+    silent = BargeIn(0, 800, "silent", "turn", "interrupt")
+    hummed = BargeIn(0, 800, "speaking", "backchannel", "say", stop_latency=9.0)
+    metrics = replace(quiet(), barge_ins=(silent, hummed))
+    assert not in_step(StopLatency(0.5), metrics).passed
+    assert as_limit(StopLatency(0.5), metrics).passed
+
+
+# Sound
+
+
+def test_double_talk_is_limited_in_total() -> None:
+    metrics = replace(quiet(), double_talk=1.5)
+    assert in_step(Overlap(1.5), metrics).passed
+    assert in_step(Overlap(1.0), metrics).explanation == "wanted at most 1 s of double-talk: 1.500 s"
+
+
+def test_the_longest_silence_counts_however_short() -> None:
+    said = (Utterance(0, 4 * RATE), Utterance(5 * RATE, 10 * RATE))
+    metrics = replace(quiet(10.0), utterances=said)
+    assert in_step(LongestSilence(0.9), metrics).value == 1.0
+    assert in_step(LongestSilence(1.0), metrics).passed
+    assert in_step(LongestSilence(9.9), quiet(10.0)).value == 10.0
+
+
+# Digits and words
+
+
+@pytest.mark.parametrize(
+    ("expectation", "passed", "measured"),
+    [
+        (Dtmf("12"), True, "digits 12"),
+        (Dtmf("1"), False, "digits 12"),
+        (Dtmf("9#", by="user"), True, "digits 9#"),
+        (Dtmf("9", by="user"), False, "digits 9#"),
+    ],
+)
+def test_digits_are_compared_in_full(expectation: Dtmf, passed: bool, measured: str) -> None:
+    keys = (
+        KeyPress(0, "received", "1", "event", 0.1),
+        KeyPress(1, "sent", "9", "event", 0.1),
+        KeyPress(2, "received", "2", "event", 0.1),
+        KeyPress(3, "sent", "#", "event", 0.1),
+    )
+    result = in_step(expectation, replace(quiet(), keys=keys))
+    assert (result.passed, result.measured) == (passed, measured)
+
+
+def test_no_digits_are_named_as_none() -> None:
+    assert in_step(Dtmf("1"), quiet()).explanation == "wanted digits 1 by the agent: no digits"
+
+
+HEARD = "Your appointment is on Tuesday, at 10:30. Anything else?"
+
+
+@pytest.mark.parametrize(
+    ("expectation", "passed"),
+    [
+        (Transcript("appointment is on tuesday"), True),
+        (Transcript("ten thirty"), True),
+        (Transcript("tuesday appointment"), False),
+        (Transcript(lacks="Wednesday"), True),
+        (Transcript(lacks="tuesday at"), False),
+        (Transcript(matches=r"\d+:\d\d"), True),
+        (Transcript(matches=r"^anything"), False),
+        (Transcript("Tuesday", lacks="else"), False),
+        (Transcript("Tuesday", lacks="Friday", matches="ELSE"), True),
+        (Transcript("hello", by="user"), True),
+        (Transcript("Tuesday", by="user"), False),
+    ],
+)
+def test_words_are_found_whatever_their_spelling(expectation: Transcript, passed: bool) -> None:
+    evidence = Evidence(quiet(), agent_text=HEARD, user_text="Hello.")
+    assert in_step(expectation, evidence).passed is passed
+
+
+def test_missing_words_are_explained_with_the_nearest_and_their_source() -> None:
+    result = judge_text("on a Tuesday", HEARD, step=1, at=8000, by="transcriber")
+    assert result.kind == "hear_text"
+    assert not result.passed
+    assert result.explanation == (
+        f"wanted 'on a Tuesday': heard {HEARD!r}, words by transcriber (nearest: 'on tuesday')"
+    )
+
+
+def test_no_words_at_all_are_named() -> None:
+    assert judge_text("Tuesday", "", step=1, at=0).explanation == "wanted 'Tuesday': heard no words, by agent"
+
+
+def test_words_that_nobody_supplied_fail_with_advice() -> None:
+    """Case B25."""
+    result = in_step(Transcript("Tuesday"), Evidence(quiet(), agent_text=None))
+    assert result.explanation == "wanted words of the agent: nobody supplied them (give the line a transcriber)"
+
+
+# The call
+
+
+@pytest.mark.parametrize(
+    ("expectation", "after", "code", "passed"),
+    [
+        (Answered(), 1.0, None, True),
+        (Answered(), None, None, False),
+        (Answered(within=1), None, None, False),
+        (Answered(within=1.0), 1.0, None, True),
+        (Answered(within=1.0), 1.5, None, False),
+        (Answered(code=200), 1.0, 200, True),
+        (Answered(code=200), 1.0, 183, False),
+        (Answered(code=200), 1.0, None, False),
+    ],
+)
+def test_an_answer_is_judged_by_time_and_code(
+    expectation: Answered, after: float | None, code: int | None, passed: bool
+) -> None:
+    evidence = Evidence(quiet(), answered_after=after, answered_code=code)
+    assert in_step(expectation, evidence).passed is passed
+
+
+def test_an_answer_in_time_with_the_wrong_code_says_both() -> None:
+    result = in_step(Answered(within=2, code=200), Evidence(quiet(), answered_after=1.0, answered_code=183))
+    assert result.explanation == "wanted an answer within 2 s with code 200: answered after 1.000 s with code 183"
+
+
+ENDED = Evidence(quiet(), ended_by="agent", ended_at=12.0, ended_reason="Busy Here", ended_code=486)
+
+
+@pytest.mark.parametrize(
+    ("expectation", "evidence", "passed"),
+    [
+        (Ended(), ENDED, True),
+        (Ended(), Evidence(quiet()), False),
+        (Ended(by="agent"), ENDED, True),
+        (Ended(by="user"), ENDED, False),
+        (Ended(within=12), ENDED, True),
+        (Ended(within=11), ENDED, False),
+        (Ended(cause="486"), ENDED, True),
+        (Ended(cause="busy"), ENDED, True),
+        (Ended(cause="declined"), ENDED, False),
+        (Ended(by="agent", within=11, cause="486"), ENDED, False),
+        (Ended(cause="486"), Evidence(quiet()), False),
+    ],
+)
+def test_an_end_is_judged_by_party_time_and_cause(expectation: Ended, evidence: Evidence, passed: bool) -> None:
+    assert in_step(expectation, evidence).passed is passed
+
+
+def test_an_end_is_told_in_full() -> None:
+    result = in_step(Ended(by="user", within=5), ENDED)
+    assert result.explanation == (
+        "wanted the call ended by the user within 5 s: ended by the agent after 12.000 s with 486 Busy Here"
+    )
+    assert in_step(Ended(), Evidence(quiet())).measured == "the call goes on"
+
+
+@pytest.mark.parametrize(
+    ("expectation", "findings", "measured"),
+    [
+        (NoFault(), [], ""),
+        (NoFault(), ["leak", "dead_air", "leak"], "found leak (2), dead_air (1)"),
+        (NoFault(["echo"]), ["leak"], ""),
+        (NoFault(["echo", "leak"]), ["leak"], "found leak (1)"),
+    ],
+)
+def test_faults_are_counted_by_kind(expectation: NoFault, findings: Sequence[str], measured: str) -> None:
+    evidence = Evidence(quiet(), findings=[Found(kind) for kind in findings])
+    result = in_step(expectation, evidence)
+    assert result.passed is not bool(measured)
+    assert result.measured == (measured or "found none")
+
+
+def test_a_recorded_call_is_judged_by_its_sound() -> None:
+    """Case A01."""
+    user, agent = np.zeros(8 * RATE, np.int16), np.zeros(8 * RATE, np.int16)
+    tone = (10000 * np.sin(2 * np.pi * 440 / RATE * np.arange(5 * RATE))).astype(np.int16)
+    agent[: 5 * RATE] = tone
+    start, end = round(1.5 * RATE), round(2.5 * RATE)
+    user[start:end] = tone[: end - start]
+    events = (
+        TimelineEvent(
+            start, "user_utterance", {"onset": start, "offset": end, "source": "interrupt", "step": 0, "text": "wait"}
+        ),
+        TimelineEvent(start, "barge_in", {"asked": start, "onset": start, "via": "speech", "step": 0}),
+    )
+    result = in_step(StopLatency(0.5), measure(CallRecord(RATE, user, agent, events)))
+    assert not result.passed
+    assert result.value == pytest.approx(3.5, abs=0.02)
+    assert "no flush was sent" in result.explanation
