@@ -7,7 +7,7 @@ then and asks again, because a flush may have come between.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from voiceharness.audio.vad import Ear
 from voiceharness.events import (
@@ -32,9 +32,13 @@ if TYPE_CHECKING:
     from voiceharness.audio.edges import Span
     from voiceharness.line.bell import Bell
     from voiceharness.line.playout import PendingMark, Playout
+    from voiceharness.line.record import Arrival
     from voiceharness.line.timeline import Timeline
 
 __all__ = ["Downlink"]
+
+LOUD: Final = 40
+"""A sample beyond this may be sound; the ear's own gate lies above it."""
 
 
 class Downlink:
@@ -62,6 +66,7 @@ class Downlink:
         self._ear = Ear(rate)
         self._words = WordTrack(rate)
         self._turns_done: list[int] = []
+        self._loud_until = self._looked_at = -rate
         self.flushed_at = -1
         """Position of the latest flush."""
 
@@ -72,9 +77,25 @@ class Downlink:
         if not chunk.pcm:
             return
         self.items.append(chunk)
-        self.playout.arrive(chunk, at)
-        if chunk.pcm.strip(b"\0"):
-            self._bell.ring(growth=True)
+        piece = self.playout.arrive(chunk, at)
+        self._bell.ring("audio")
+        if self._may_begin_a_segment(chunk, piece):
+            self._bell.ring("onset")
+
+    def _may_begin_a_segment(self, chunk: AudioChunk, piece: Arrival) -> bool:
+        """Say whether somebody who waits for an onset should look.
+
+        Sound that goes on without a gap cannot begin a segment, so most frames of a paced stream need no look. A line
+        that is never silent is looked at every tenth of a second.
+        """
+        if not _is_loud(chunk):
+            return False
+        goes_on = piece.start - self._loud_until < self.rate // 25
+        self._loud_until = piece.start + piece.samples
+        if goes_on and piece.start - self._looked_at < self.rate // 10:
+            return False
+        self._looked_at = piece.start
+        return True
 
     def event(self, event: AgentEvent, at: int) -> None:
         """Take an event that arrived at a position."""
@@ -88,11 +109,11 @@ class Downlink:
                 self._on_mark(mark, False)
             case Words():
                 self._words.add_words(event)
-                self._bell.ring(growth=True)
+                self._bell.ring("words")
             case TurnDone(item=item):
                 self._turns_done.append(at)
                 note(at, "turn_done", item=item)
-                self._bell.ring(growth=True)
+                self._bell.ring("words")
             case Digit(digit=digit, method=method, duration=duration):
                 note(at, "digit_received", digit=digit, method=method, duration=duration)
                 self._bell.ring()
@@ -186,3 +207,8 @@ class Downlink:
             for word in self.words()
             if word.end <= end
         ]
+
+
+def _is_loud(chunk: AudioChunk) -> bool:
+    samples = chunk.samples
+    return int(samples.max()) > LOUD or int(samples.min()) < -LOUD

@@ -22,7 +22,7 @@ from voiceharness.audio.dtmf import generate
 from voiceharness.clock import NS, LoopClock, Pacer
 from voiceharness.errors import ConnectError, PendingTransportError
 from voiceharness.events import EndOfStream, RemoteHangup
-from voiceharness.line.bell import Bell
+from voiceharness.line.bell import AN_ONSET, NOTHING, Bell
 from voiceharness.line.downlink import Downlink
 from voiceharness.line.playout import LivePlayout, PendingMark, QueuedPlayout
 from voiceharness.line.record import CallRecord, TimelineEvent
@@ -32,7 +32,7 @@ from voiceharness.line.turn import HeardTurn, hear_turn
 from voiceharness.line.uplink import Uplink, Utterance
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 
     import numpy as np
     from numpy.typing import NDArray
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from voiceharness.adapter import Message, Received, VoiceAgentAdapter
     from voiceharness.capabilities import DtmfMethod
     from voiceharness.clock import Clock
+    from voiceharness.line.bell import News
     from voiceharness.line.settings import LineSettings
 
 __all__ = ["EndedBy", "Line", "LineEnd", "open_line"]
@@ -100,13 +101,16 @@ class Line:
         return self.samples.position_at(time_ns) / self.settings.rate
 
     async def until(
-        self, probe: Callable[[], int | None], *, deadline: int | None = None, growth: bool = True
+        self,
+        probe: Callable[[], int | None],
+        *,
+        deadline: int | None = None,
+        on: Collection[News] = AN_ONSET,
     ) -> int | None:
         """Wait for a position that ``probe`` computes from what is known now, and return it.
 
-        The probe is asked again whenever the line changes; it may answer with a position in the future. With
-        ``growth=False`` more sound alone does not ask it again (for probes whose answer that could only postpone).
-        Returns None when the deadline comes first, or the call ends.
+        The probe may answer with a position in the future; it is asked again then, when there is the news of ``on``,
+        and at every change that may bring a position nearer. None: the deadline came first, or the call ended.
         """
         while True:
             at, now = probe(), self.now
@@ -115,11 +119,11 @@ class Line:
             if self.ended is not None or (deadline is not None and now >= deadline):
                 return None
             wake = min((position for position in (at, deadline) if position is not None), default=None)
-            await self.bell.sleep(None if wake is None else self.samples.time_of(wake), growth=growth)
+            await self.bell.sleep(None if wake is None else self.samples.time_of(wake), on)
 
     async def until_position(self, position: int) -> bool:
         """Wait for a position; False if the call ended before."""
-        return await self.until(lambda: position, growth=False) is not None
+        return await self.until(lambda: position, on=NOTHING) is not None
 
     # The user's side
 
@@ -301,7 +305,7 @@ class Line:
         while (onset := await self.until(partial(self.downlink.onset_after, position))) is not None:
             self.agent_speaking.set()
             self.timeline.note(onset, "agent_onset")
-            await self.until(partial(self._silence_over, onset, pause), growth=False)
+            await self.until(partial(self._silence_over, onset, pause), on=NOTHING)
             offset = min((self.downlink.silence_after(onset, pause) or (self.now, 0))[0], self.now)
             self.agent_speaking.clear()
             self.timeline.note(offset, "agent_offset")

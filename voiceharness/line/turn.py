@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from voiceharness.line.bell import NOTHING
+
 if TYPE_CHECKING:
     from voiceharness.line.line import Line
 
@@ -48,7 +50,7 @@ async def hear_turn(line: Line, *, since: int, within: float, tail: float, cap: 
         onset, done = downlink.next_onset(since), downlink.empty_turn_after(since)
         return done + empty_after if onset is None and done is not None else onset
 
-    began = await line.until(beginning, deadline=deadline)
+    began = await line.until(beginning, deadline=deadline, on=("onset", "words"))
     onset = downlink.next_onset(since)
     if began is None or onset is None or onset > line.now:
         return _nothing_began(line, since, empty=began is not None)
@@ -70,7 +72,7 @@ async def _until_silence(line: Line, onset: int, tail: int, cap: int) -> HeardTu
         silence = line.downlink.silence_after(onset, tail)
         return None if silence is None else silence[1]
 
-    ended = await line.until(over, deadline=onset + cap, growth=False)
+    ended = await line.until(over, deadline=onset + cap, on=NOTHING)
     silence = line.downlink.silence_after(onset, tail)
     offset = onset if silence is None else min(silence[0], line.now)
     if ended is not None:

@@ -14,6 +14,7 @@ from voiceharness.audio.chunk import AudioChunk
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from voiceharness.line.bell import News
     from voiceharness.line.line import Line
     from voiceharness.speech.transcription import LiveTranscriber, TranscriptUpdate
 
@@ -24,6 +25,8 @@ LEAD: Final = 0.06
 
 FEED: Final = 0.1
 """Seconds of heard audio that the transcriber is given at a time."""
+
+NEW_WORDS: Final[tuple[News, ...]] = ("words",)
 
 REVISION_WAIT: Final = 1.5
 """Seconds after the end of a turn in which a transcriber may still bring its last words."""
@@ -57,7 +60,7 @@ class TransportWords:
             turn = [word for word in line.downlink.words() if word.start >= first]
             return turn[count - 1].end if len(turn) >= count else None
 
-        return await line.until(end_of_word, deadline=deadline)
+        return await line.until(end_of_word, deadline=deadline, on=("audio", "words"))
 
     async def text(self, line: Line, onset: int, offset: int) -> str:
         """Return the words whose audio lies between two positions; text that came late still counts."""
@@ -79,7 +82,7 @@ class TranscribedWords:
     def _on_update(self, update: TranscriptUpdate) -> None:
         self._stable = len(update.stable)
         if self._line is not None:
-            self._line.bell.ring(growth=True)
+            self._line.bell.ring("words")
 
     async def nth_word(self, line: Line, onset: int, count: int, deadline: int) -> int | None:
         """Feed what is heard until the n-th word is stable, and return the position at which it was."""
@@ -90,7 +93,7 @@ class TranscribedWords:
                 silence = line.downlink.silence_after(onset, patience)
                 if line.now >= deadline or (silence is not None and silence[1] <= line.now):
                     return None
-                if await line.until(partial(self._next_look, line, count, fed + step)) is None:
+                if await line.until(partial(self._next_look, line, count, fed + step), on=NEW_WORDS) is None:
                     return None
                 now = line.now
                 if now > fed:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from voiceharness.line.bell import NOTHING
 from voiceharness.scenario.barge_in import barge_in
 from voiceharness.scenario.checks import Ended
 from voiceharness.scenario.expectations import CheckResult, judge, judge_text
@@ -233,7 +234,7 @@ class Player:
         if isinstance(expectation, Ended) and self.line.ended is None and expectation.by != "user":
             limit = expectation.within
             end = None if limit is None else self._samples(limit)
-            await self.line.until(lambda: None, deadline=end, growth=False)
+            await self.line.until(lambda: None, deadline=end, on=NOTHING)
             self.cursor = self.line.now
         self.checks.append(judge(expectation, await self._evidence(), step=self.current, at=self.cursor))
 
