@@ -71,7 +71,7 @@ def test_an_expectation_is_a_frozen_value(expectation: Expectation) -> None:
         ),
         (lambda: Ended(by="nobody"), "ended: by takes agent or user or limit, not 'nobody'"),  # type: ignore[arg-type] # the point
         (lambda: Answered(code=-1), "answered: code takes a whole number of at least 0, not -1"),
-        (lambda: NoFault("dead_air"), "no_fault: kinds takes a list, not 'dead_air'"),
+        (lambda: NoFault("dead_air"), "no_fault: kinds takes a list, not 'dead_air'"),  # type: ignore[arg-type] # the point
         (lambda: Overlap(-1), "overlap: at_most takes seconds, a number of at least 0, not -1"),
         (
             lambda: Dtmf(""),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 from voiceharness.line.record import CallRecord, TimelineEvent
 from voiceharness.measure.answers import Exchange
 from voiceharness.measure.barge_ins import BargeIn
+from voiceharness.measure.finding import Finding, FindingKind, Severity
 from voiceharness.measure.metrics import KeyPress, Metrics, measure
 from voiceharness.measure.percentiles import describe
 from voiceharness.measure.utterances import Utterance
@@ -36,11 +37,8 @@ __all__: list[str] = []
 RATE = 8000
 
 
-@dataclass(frozen=True)
-class Found:
-    """A finding, as far as it is asked for here."""
-
-    kind: str
+def found(kind: FindingKind, severity: Severity = "fault") -> Finding:
+    return Finding(kind, severity, 0, 800, 0.1, "s", f"heard {kind}")
 
 
 def quiet(seconds: float = 10.0) -> Metrics:
@@ -313,16 +311,21 @@ def test_an_end_is_told_in_full() -> None:
     ("expectation", "findings", "measured"),
     [
         (NoFault(), [], ""),
-        (NoFault(), ["leak", "dead_air", "leak"], "found leak (2), dead_air (1)"),
-        (NoFault(["echo"]), ["leak"], ""),
-        (NoFault(["echo", "leak"]), ["leak"], "found leak (1)"),
+        (
+            NoFault(),
+            [found("late_flush"), found("dead_air"), found("late_flush")],
+            "found late_flush (2), dead_air (1)",
+        ),
+        (NoFault(), [found("dead_air", "warning")], ""),
+        (NoFault(["backlog"]), [found("dead_air")], ""),
+        (NoFault(["backlog", "dead_air"]), [found("dead_air", "warning")], "found dead_air (1)"),
     ],
 )
-def test_faults_are_counted_by_kind(expectation: NoFault, findings: Sequence[str], measured: str) -> None:
-    evidence = Evidence(quiet(), findings=[Found(kind) for kind in findings])
-    result = in_step(expectation, evidence)
+def test_faults_are_counted_by_kind(expectation: NoFault, findings: Sequence[Finding], measured: str) -> None:
+    result = in_step(expectation, Evidence(quiet(), findings=findings))
     assert result.passed is not bool(measured)
     assert result.measured == (measured or "found none")
+    assert ("heard" in result.explanation) is bool(measured)
 
 
 def test_a_recorded_call_is_judged_by_its_sound() -> None:

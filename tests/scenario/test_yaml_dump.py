@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.errors import ScenarioError
+from voiceharness.measure.finding import FINDING_KINDS
 from voiceharness.scenario.checks import (
     Answered,
     Dtmf,
@@ -63,7 +64,7 @@ expectations: st.SearchStrategy[Expectation] = st.one_of(
     st.builds(Transcript, text, st.one_of(st.none(), text), st.just("^so")),
     st.builds(Answered, maybe, st.one_of(st.none(), st.integers(0, 999))),
     st.builds(Ended, st.sampled_from([None, "agent", "user", "limit"]), maybe, st.one_of(st.none(), text)),
-    st.builds(NoFault, st.lists(text)),
+    st.builds(NoFault, st.lists(st.sampled_from(FINDING_KINDS))),
 )
 steps: st.SearchStrategy[AnyStep] = st.one_of(
     st.builds(Hear, st.one_of(st.none(), text), maybe, up_to=st.one_of(st.none(), st.builds(AfterWords, st.just(2)))),
@@ -118,7 +119,7 @@ def test_the_written_form_is_short_and_readable() -> None:
             Check(Ended("user")),
         ],
         tags=["smoke"],
-        limits=[ResponseLatency(1.5), NoFault(["leak"])],
+        limits=[ResponseLatency(1.5), NoFault(["backlog"])],
         options={"url": "ws://localhost", "retries": 2},
     )
     assert dump_scenario(scenario) == (
@@ -144,7 +145,7 @@ def test_the_written_form_is_short_and_readable() -> None:
         "limits:\n"
         "  response_latency: 1.5s\n"
         "  no_fault:\n"
-        '  - "leak"\n'
+        "  - backlog\n"
         "options:\n"
         '  "url": "ws://localhost"\n'
         '  "retries": 2\n'

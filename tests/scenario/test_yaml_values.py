@@ -123,7 +123,7 @@ def test_every_step_expectation_and_trigger_has_its_name() -> None:
         ("check: {transcript: Tuesday}", Check(Transcript("Tuesday"))),
         ("check: {transcript: {lacks: sorry, by: user}}", Check(Transcript(lacks="sorry", by="user"))),
         ("check: no_fault", Check(NoFault())),
-        ("check: {no_fault: [leak, dead_air]}", Check(NoFault(("leak", "dead_air")))),
+        ("check: {no_fault: [backlog, dead_air]}", Check(NoFault(("backlog", "dead_air")))),
     ],
 )
 def test_a_step_is_read(text: str, step: AnyStep) -> None:
@@ -261,6 +261,7 @@ TRIGGER = "800ms (of heard agent speech) or 4 words, or random, or {time: 12s} o
         ("- check: {latency: 1s}", "1:11: there is no check 'latency'; did you mean 'stop_latency'?"),
         ("- check: {ended: nobody}", "1:18: by cannot be 'nobody'; there are agent, user, limit"),
         ("- check: {response_latency: }", "1:11: response_latency takes at least one of at_most, p50, p95"),
+        ("- check: {no_fault: [ded_air]}", "1:22: kinds cannot be 'ded_air'; did you mean 'dead_air'?"),
         ("- check: {no_fault: leak}", "1:21: kinds takes a list, not 'leak'"),
         (
             "- check: {transcript: {matches: (}}",

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from voiceharness.errors import ScenarioError
 from voiceharness.events import Party  # noqa: TC001 (read at run time to describe the fields)
+from voiceharness.measure.finding import FindingKind  # noqa: TC001 (read at run time to describe the fields)
 from voiceharness.scenario.fields import Count, Digits, Seconds, Text, check_fields, keep_tuples
 from voiceharness.speech.text import normalize
 
@@ -165,9 +166,9 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class NoFault:
-    """The findings list no fault of these kinds; with none named, no fault at all."""
+    """Nothing of these kinds was found in the call; with none named, nothing whose severity is a fault."""
 
-    kinds: Sequence[Text] = ()
+    kinds: Sequence[FindingKind] = ()
 
     kind: ClassVar[str] = "no_fault"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from voiceharness.measure.spans import gaps, joined
 from voiceharness.scenario.checks import (
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voiceharness.measure.barge_ins import BargeIn
+    from voiceharness.measure.finding import Finding
     from voiceharness.measure.metrics import Metrics
     from voiceharness.measure.percentiles import Distribution
 
-__all__ = ["CheckResult", "Evidence", "Fault", "judge", "judge_text"]
+__all__ = ["CheckResult", "Evidence", "judge", "judge_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +56,6 @@ class CheckResult:
     value: float | None = None
 
 
-class Fault(Protocol):
-    """What is asked of a finding: its stable kind."""
-
-    @property
-    def kind(self) -> str:
-        """The finding's stable name."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What is known of a call when an expectation is judged.
@@ -74,7 +66,7 @@ class Evidence:
     """
 
     metrics: Metrics
-    findings: Sequence[Fault] = ()
+    findings: Sequence[Finding] = ()
     agent_text: str | None = None
     user_text: str = ""
     words_by: str = "agent"
@@ -283,7 +275,14 @@ def _how_it_ended(evidence: Evidence) -> str:
     return f"ended by the {evidence.ended_by}{when}{' with ' + ' '.join(causes) if causes else ''}"
 
 
-def _no_fault(expectation: NoFault, findings: Sequence[Fault]) -> _Verdict:
-    found = [each.kind for each in findings if not expectation.kinds or each.kind in expectation.kinds]
-    counted = ", ".join(f"{kind} ({found.count(kind)})" for kind in dict.fromkeys(found))
-    return _Verdict(not found, f"no {' or '.join(expectation.kinds) or 'fault'}", f"found {counted or 'none'}")
+def _no_fault(expectation: NoFault, findings: Sequence[Finding]) -> _Verdict:
+    found = [each for each in findings if _is_meant(each, expectation.kinds)]
+    kinds = [each.kind for each in found]
+    counted = ", ".join(f"{kind} ({kinds.count(kind)})" for kind in dict.fromkeys(kinds))
+    because = found[0].explanation if found else ""
+    wanted = f"no {' or '.join(expectation.kinds) or 'fault'}"
+    return _Verdict(not found, wanted, f"found {counted or 'none'}", because=because)
+
+
+def _is_meant(found: Finding, kinds: Sequence[str]) -> bool:
+    return found.kind in kinds if kinds else found.severity == "fault"
