@@ -19,6 +19,8 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -40,14 +42,14 @@ from voiceharness.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from voiceharness.clock import Clock
 
-__all__ = ["AgentCall", "AgentItem", "PhoneAgent", "serve"]
+__all__ = ["AgentCall", "AgentItem", "Host", "PhoneAgent", "serve"]
 
 AgentItem: TypeAlias = AudioChunk | AgentEvent
 """What an agent can send through its door."""
@@ -64,6 +66,10 @@ class PhoneAgent(ABC):
     @abstractmethod
     async def answer(self, call: AgentCall) -> None:
         """Serve one call from answer to hang-up. Returning hangs up; raising is a crash of the agent."""
+
+
+Host: TypeAlias = Callable[[PhoneAgent], AbstractAsyncContextManager[Mapping[str, object]]]
+"""Serves an agent on some transport while it is entered; yields the options of the adapter that reaches it."""
 
 
 class AgentCall:

@@ -9,6 +9,7 @@
     │   ├── AdapterDefinitionError      an adapter class that breaks the contract
     │   ├── MissingExtraError           an optional package, with its install line
     │   └── OptionError                 an option with a wrong name, type or value
+    ├── ConformanceError                an adapter breaks a rule of the contract  (exit code 5)
     ├── UnsupportedCapabilityError      the adapter cannot do what a step needs   (exit code 4)
     ├── CallError                       the call was not set up, or broke         (exit code 3)
     │   ├── ConnectError
@@ -42,6 +43,7 @@ __all__ = [
     "CallError",
     "CallRejectedError",
     "ConfigurationError",
+    "ConformanceError",
     "ConnectError",
     "DeviceError",
     "LocalProtocolError",
@@ -107,6 +109,17 @@ class MissingExtraError(ConfigurationError, ImportError):
 
 class OptionError(ConfigurationError):
     """An option has a wrong name, type or value."""
+
+
+class ConformanceError(VoiceHarnessError, AssertionError):
+    """An adapter breaks a rule of the contract, as ``check_adapter`` found; ``rule`` is the rule in words."""
+
+    exit_code = 5
+
+    def __init__(self, *, adapter: str, rule: str, detail: str):
+        self.adapter = adapter
+        self.rule = rule
+        super().__init__(f"adapter {adapter!r} breaks the rule that {rule}: {detail}")
 
 
 class UnsupportedCapabilityError(VoiceHarnessError):

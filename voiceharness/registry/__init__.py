@@ -1,14 +1,13 @@
 """Adapters, hosts and agents by name, and adapters from plain options."""
 
 from voiceharness.registry.options import REQUIRED, AdapterOption, create, load_agent, options_of
-from voiceharness.registry.plugins import ADAPTERS, HOSTS, Host, Plugin, load_adapter, load_host, plugins
+from voiceharness.registry.plugins import ADAPTERS, HOSTS, Plugin, load_adapter, load_host, plugins
 
 __all__ = [
     "ADAPTERS",
     "HOSTS",
     "REQUIRED",
     "AdapterOption",
-    "Host",
     "Plugin",
     "create",
     "load_adapter",

@@ -8,23 +8,20 @@ manager that serves a :class:`PhoneAgent` and yields the options with which the 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from voiceharness.adapter import VoiceAgentAdapter
-from voiceharness.agent import PhoneAgent
 from voiceharness.errors import AdapterDefinitionError, UnknownAdapterError, VoiceHarnessError
 
-__all__ = ["ADAPTERS", "HOSTS", "Host", "Plugin", "load_adapter", "load_host", "plugins"]
+if TYPE_CHECKING:
+    from voiceharness.agent import Host
+
+__all__ = ["ADAPTERS", "HOSTS", "Plugin", "load_adapter", "load_host", "plugins"]
 
 ADAPTERS: Final = "voiceharness.adapters"
 HOSTS: Final = "voiceharness.hosts"
-
-Host: TypeAlias = Callable[[PhoneAgent], AbstractAsyncContextManager[Mapping[str, object]]]
-"""Serves an agent while it is entered; yields the options of the adapter that reaches it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
