@@ -27,6 +27,7 @@ __all__ = [
     "McpApprovalRequestEvent",
     "McpToolCallCompletedEvent",
     "McpToolsListedEvent",
+    "NamedEvent",
     "OutputTextDeltaEvent",
     "RawEvent",
     "RealtimeEvent",
@@ -212,7 +213,7 @@ class CustomEvent(SnapshotData):
     data: Any = None
 
 
-RealtimeEvent: TypeAlias = (
+NamedEvent: TypeAlias = (
     ErrorEvent
     | FunctionCallEvent
     | AudioEvent
@@ -230,11 +231,13 @@ RealtimeEvent: TypeAlias = (
     | McpApprovalRequestEvent
     | McpToolsListedEvent
     | RawEvent
-    | CustomEvent
 )
+"""Any event that has a name of its own."""
+
+RealtimeEvent: TypeAlias = NamedEvent | CustomEvent
 """Any event of this vocabulary."""
 
-EVENT_TYPES: tuple[type[RealtimeEvent], ...] = (
+EVENT_TYPES: tuple[type[NamedEvent], ...] = (
     ErrorEvent,
     FunctionCallEvent,
     AudioEvent,

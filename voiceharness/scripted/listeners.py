@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -63,11 +64,8 @@ class Listeners:
         return True
 
 
-class Listening:
-    """The typed face of listeners; an object that emits events derives from it."""
-
-    def __init__(self) -> None:
-        self._listeners = Listeners()
+class Listening(ABC):
+    """The typed face of listeners."""
 
     @property
     def on(self) -> Subscribe[Self]:
@@ -84,17 +82,14 @@ class Listening:
         """Remove the newest registration of a listener, if there is one."""
         return self._off
 
-    def _on(self, event: object, listener: Listener, /) -> Self:
-        self._listeners.add(event_name(event), listener)
-        return self
+    @abstractmethod
+    def _on(self, event: object, listener: Listener, /) -> Self: ...
 
-    def _once(self, event: object, listener: Listener, /) -> Self:
-        self._listeners.add(event_name(event), listener, once=True)
-        return self
+    @abstractmethod
+    def _once(self, event: object, listener: Listener, /) -> Self: ...
 
-    def _off(self, event: object, listener: Listener, /) -> Self:
-        self._listeners.remove(event_name(event), listener)
-        return self
+    @abstractmethod
+    def _off(self, event: object, listener: Listener, /) -> Self: ...
 
 
 def event_name(event: object) -> str:

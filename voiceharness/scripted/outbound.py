@@ -1,9 +1,10 @@
-"""The sends of a realtime transport as recorded calls: arguments in, one ``_send`` out."""
+"""The outbound methods of a realtime transport as recorded calls: arguments in, payload out."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
 
 from voiceharness.scripted.calls import (
     AddImageCall,
@@ -21,9 +22,9 @@ from voiceharness.scripted.calls import (
 
 if TYPE_CHECKING:
     from voiceharness.scripted.calls import RealtimeCall
-    from voiceharness.scripted.protocol import AudioLike
+    from voiceharness.scripted.protocol import AudioLike, ConnectOptions
 
-__all__ = ["OutboundMethods"]
+__all__ = ["OutboundMethods", "connect_payload"]
 
 
 class OutboundMethods(ABC):
@@ -95,3 +96,23 @@ class OutboundMethods(ABC):
     def send_mcp_response(self, approval_request: Any, approved: bool, reason: str | None = None) -> None:
         """Answer a request for approval."""
         self._send(SendMcpResponseCall, approval_request=approval_request, approved=approved, reason=reason)
+
+
+def connect_payload(options: ConnectOptions) -> dict[str, Any]:
+    """Return what may be recorded of a connect: keys, headers and secrets in the URL are not."""
+    return {
+        "model": options.get("model"),
+        "url": _without_secrets(options.get("url")),
+        "call_id": options.get("call_id"),
+        "initial_session_config": options.get("initial_session_config"),
+        "api_key_provided": options.get("api_key") is not None,
+        "headers_provided": bool(options.get("headers")),
+    }
+
+
+def _without_secrets(url: str | None) -> str | None:
+    """Keep of a URL what identifies the server: no user, query or fragment."""
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

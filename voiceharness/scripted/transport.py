@@ -17,8 +17,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
-from urllib.parse import urlsplit, urlunsplit
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
 from voiceharness.clock import NS, LoopClock
 from voiceharness.scripted.calls import (
@@ -41,8 +40,8 @@ from voiceharness.scripted.expecting import Expecting, pattern_of
 from voiceharness.scripted.hindrances import Hindrance, Hindrances
 from voiceharness.scripted.inbound import ConnectionChangeEvent, ErrorEvent
 from voiceharness.scripted.kernel import CallLog, CallScript, ScriptErrors
-from voiceharness.scripted.listeners import Listening
-from voiceharness.scripted.outbound import OutboundMethods
+from voiceharness.scripted.listeners import Listener, Listeners, Listening, event_name
+from voiceharness.scripted.outbound import OutboundMethods, connect_payload
 from voiceharness.scripted.protocol import RealtimeTransport
 from voiceharness.scripted.replies import ReplyRule
 from voiceharness.scripted.run import ScenarioContext, ScenarioRun
@@ -102,8 +101,8 @@ class ScriptedRealtimeTransport(OutboundMethods, Expecting, Listening):
         scenario_timeout: float | None = None,
     ) -> None:
         log = CallLog[RealtimeCall](snapshots=snapshots, now=loop_time)
-        Expecting.__init__(self, CallScript(log, methods=METHODS, errors=ERRORS, ambient=ambient, lanes=lanes))
-        Listening.__init__(self)
+        super().__init__(CallScript(log, methods=METHODS, errors=ERRORS, ambient=ambient, lanes=lanes))
+        self._listeners = Listeners()
         self.muted = False
         self._scenario_timeout = scenario_timeout
         self._connection = Connection(self._announce)
@@ -159,6 +158,18 @@ class ScriptedRealtimeTransport(OutboundMethods, Expecting, Listening):
         """
         if self.status != "disconnected":
             raise RealtimeTransportNotClosedError(status=self.status)
+
+    def _on(self, event: object, listener: Listener, /) -> Self:
+        self._listeners.add(event_name(event), listener)
+        return self
+
+    def _once(self, event: object, listener: Listener, /) -> Self:
+        self._listeners.add(event_name(event), listener, once=True)
+        return self
+
+    def _off(self, event: object, listener: Listener, /) -> Self:
+        self._listeners.remove(event_name(event), listener)
+        return self
 
     def emit(self, event: EventLike) -> Emitted:
         """Deliver an event to its listeners, now; what a listener raises comes out here."""
@@ -288,17 +299,7 @@ class ScriptedRealtimeTransport(OutboundMethods, Expecting, Listening):
 
     def _connecting(self, options: ConnectOptions) -> Generator[None, None, None]:
         self._check_thread()
-        replies = yield from self._connection.open(
-            lambda: self._record(
-                ConnectCall,
-                model=options.get("model"),
-                url=_without_secrets(options.get("url")),
-                call_id=options.get("call_id"),
-                initial_session_config=options.get("initial_session_config"),
-                api_key_provided=options.get("api_key") is not None,
-                headers_provided=bool(options.get("headers")),
-            )
-        )
+        replies = yield from self._connection.open(lambda: self._record(ConnectCall, **connect_payload(options)))
         for reply in replies:
             reply()
 
@@ -366,11 +367,3 @@ def loop_time() -> float | None:
         return LoopClock().now_ns() / NS
     except RuntimeError:
         return None
-
-
-def _without_secrets(url: str | None) -> str | None:
-    """Keep of a URL what identifies the server: no user, query or fragment."""
-    if url is None:
-        return None
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
