@@ -453,6 +453,14 @@ def test_trouble_that_cannot_happen_is_refused(transport: ScriptedRealtimeTransp
         transport.delay_next_call("mute", -1)
 
 
+def test_trouble_no_call_ran_into_is_left_over(transport: ScriptedRealtimeTransport) -> None:
+    transport.drop_next_call("mute")
+    with pytest.raises(IncompleteRealtimeScenarioError, match="never used: 1 of mute"):
+        transport.assert_complete()
+    transport.mute(True)
+    transport.assert_complete()
+
+
 def test_the_connection_is_lost_after_some_audio(transport: ScriptedRealtimeTransport) -> None:
     errors = list[object]()
     transport.on("error", lambda event: errors.append(event.error))

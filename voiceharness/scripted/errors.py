@@ -94,7 +94,7 @@ class PendingExpectation:
 
 @dataclass(frozen=True, slots=True, order=True)
 class PendingFailure:
-    """Injected failures that no call used up."""
+    """Injected failures, and other trouble, that no call ran into."""
 
     method: str
     count: int

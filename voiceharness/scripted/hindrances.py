@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from voiceharness.scripted.errors import ScriptValueError
+from voiceharness.scripted.errors import PendingFailure, ScriptValueError
 
 __all__ = ["Hindrance", "Hindrances"]
 
@@ -51,6 +51,10 @@ class Hindrances:
         return waiting.popleft() if waiting else None
 
     @property
-    def unused(self) -> tuple[tuple[str, Hindrance], ...]:
-        """The hindrances no call ran into."""
-        return tuple((method, item) for method, waiting in self._waiting.items() for item in waiting)
+    def unused(self) -> tuple[PendingFailure, ...]:
+        """How many hindrances no call ran into, per method."""
+        return tuple(PendingFailure(method, len(waiting)) for method, waiting in self._waiting.items() if waiting)
+
+    def clear(self) -> None:
+        """Forget all hindrances."""
+        self._waiting.clear()

@@ -51,6 +51,7 @@ from voiceharness.scripted.errors import (
     UnknownMethodError,
 )
 from voiceharness.scripted.expectation import Expectation, ExpectationState, NoCall
+from voiceharness.scripted.hindrances import Hindrance, Hindrances
 from voiceharness.scripted.matching import Matcher, Pattern, run_matcher
 from voiceharness.scripted.records import Call, CallLog, FailureQueue, RecordedCall, StepQueue
 from voiceharness.scripted.rules import Rule
@@ -113,6 +114,7 @@ class CallScript(Generic[C]):
         self.methods = None if methods is None else frozenset(methods)
         self.ambient = frozenset(map(self.check_method, ambient))
         self.failures = FailureQueue()
+        self.hindrances = Hindrances()
         self._rules: list[Rule] = []
         self.on_fault: Callable[[BaseException], object] | None = None  # told of a broken ban or a raising rule
         self.retains_calls = True  # False while a run winds down: its clean-up calls are nobody's
@@ -184,6 +186,10 @@ class CallScript(Generic[C]):
     def fail_next(self, method: str, error: BaseException) -> None:
         """Let the next call of ``method`` raise ``error``, after it was recorded and matched."""
         self.failures.add(self.check_method(method), error)
+
+    def hinder_next(self, method: str, hindrance: Hindrance) -> None:
+        """Let the next call of ``method`` run into trouble, which the double carries out."""
+        self.hindrances.add(self.check_method(method), hindrance)
 
     # Recording calls
 
@@ -295,7 +301,7 @@ class CallScript(Generic[C]):
         calls = sorted(
             UnconsumedCall(call.index, call.method) for lane in self._lanes.values() for call in lane.unconsumed
         )
-        return Leftovers(tuple(calls), self.pending, self.failures.unused)
+        return Leftovers(tuple(calls), self.pending, self.failures.unused + self.hindrances.unused)
 
     @property
     def pending(self) -> tuple[PendingExpectation, ...]:
@@ -334,3 +340,4 @@ class CallScript(Generic[C]):
         self._lanes.clear()
         self._watching.clear()
         self.failures.clear()
+        self.hindrances.clear()

@@ -6,7 +6,7 @@ They are written once, as protocols, and every object that has such a method sho
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar, overload
 
 from voiceharness.scripted.calls import (
     AddImageCall,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         AudioInterruptedEvent,
         AudioTranscriptDeltaEvent,
         ConnectionChangeEvent,
+        CustomEvent,
         ErrorEvent,
         FunctionCallEvent,
         ItemDeletedEvent,
@@ -141,7 +142,10 @@ class ExpectCall(Protocol):
 
 
 class Subscribe(Protocol[T_co]):
-    """Register or remove a listener for an event, by name or by event class."""
+    """Register or remove a listener for an event, by name or by event class.
+
+    An event of a name of your own is taken to be a ``CustomEvent``.
+    """
 
     @overload
     def __call__(self, event: Literal["error"], listener: Taking[ErrorEvent], /) -> T_co: ...
@@ -204,4 +208,4 @@ class Subscribe(Protocol[T_co]):
     def __call__(self, event: type[E], listener: Taking[E], /) -> T_co: ...
 
     @overload
-    def __call__(self, event: str, listener: Taking[Any], /) -> T_co: ...
+    def __call__(self, event: str, listener: Taking[CustomEvent], /) -> T_co: ...

@@ -37,7 +37,7 @@ from voiceharness.scripted.errors import (
     UnexpectedRealtimeCallError,
 )
 from voiceharness.scripted.expecting import Expecting, pattern_of
-from voiceharness.scripted.hindrances import Hindrance, Hindrances
+from voiceharness.scripted.hindrances import Hindrance
 from voiceharness.scripted.inbound import ConnectionChangeEvent, ErrorEvent
 from voiceharness.scripted.kernel import CallLog, CallScript, ScriptErrors
 from voiceharness.scripted.listeners import Listener, Listeners, Listening, event_name
@@ -106,7 +106,6 @@ class ScriptedRealtimeTransport(OutboundMethods, Expecting, Listening):
         self.muted = False
         self._scenario_timeout = scenario_timeout
         self._connection = Connection(self._announce)
-        self._hindrances = Hindrances()
         self._seen: list[tuple[int, TimelineEntry]] = []  # with the number of calls made before
         self._thread: int | None = None
 
@@ -202,22 +201,18 @@ class ScriptedRealtimeTransport(OutboundMethods, Expecting, Listening):
 
     def drop_next_call(self, method: Method) -> None:
         """Let the next call get lost: it is recorded, but nothing on the far side sees it."""
-        self._hinder(method, Hindrance("drop"))
+        self._script.hinder_next(method, Hindrance("drop"))
 
     def delay_next_call(self, method: Method, seconds: float) -> None:
         """Let the next call take its time: it is recorded now, and meets the script ``seconds`` later.
 
         A connect waits as long. What goes wrong with a late call fails the expectation, not the caller.
         """
-        self._hinder(method, Hindrance("delay", seconds))
+        self._script.hinder_next(method, Hindrance("delay", seconds))
 
     def hang_next_connect(self) -> None:
         """Let the next connect wait until it is cancelled, or overtaken by ``close`` or ``disconnect``."""
-        self._hinder("connect", Hindrance("hang"))
-
-    def _hinder(self, method: Method, hindrance: Hindrance) -> None:
-        self._script.check_method(method)
-        self._hindrances.add(method, hindrance)
+        self._script.hinder_next("connect", Hindrance("hang"))
 
     def threadsafe(self) -> ThreadsafeTransport:
         """Return a facade for other threads; call this on the loop the transport is used on."""
@@ -286,7 +281,7 @@ class ScriptedRealtimeTransport(OutboundMethods, Expecting, Listening):
 
     async def connect(self, **options: Unpack[ConnectOptions]) -> None:
         """Connect; waits only if the script says so. Keys, headers and secrets in the URL are not recorded."""
-        hindrance = self._hindrances.take("connect")
+        hindrance = self._script.hindrances.take("connect")
         with closing(self._connecting(options)) as steps:
             for _ in steps:
                 if hindrance is not None:
@@ -317,7 +312,7 @@ class ScriptedRealtimeTransport(OutboundMethods, Expecting, Listening):
 
     def _send(self, kind: type[RealtimeCall], **payload: Any) -> None:
         self._check_thread()
-        hindrance = self._hindrances.take(kind.method)
+        hindrance = self._script.hindrances.take(kind.method)
         replies = self._record(kind, **payload) if hindrance is None else self._hindered(hindrance, kind, payload)
         if kind is MuteCall:
             self.muted = payload["muted"]
