@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 FORBIDDEN_EVENTS = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "ctypes.dlopen")
+PLUGINS = ("voiceharness.scripted.openai_agents",)  # to import one is to ask for the library it plugs into
 ENGINES = {"agents", "espeakng_loader", "hibari", "moonshine_voice", "onnxruntime", "openai", "sounddevice"}
 
 
@@ -37,6 +38,8 @@ def main(packages: list[str]) -> None:
 
     sys.addaudithook(watch)
     for name in module_names(packages):
+        if name.startswith(PLUGINS):
+            continue
         importing[0] = name
         importlib.import_module(name)
         loaded = sorted(ENGINES & set(sys.modules))
