@@ -26,17 +26,23 @@ _RAMP = 0.02
 _WEIGHT_SCALE = 2.0**16
 
 
-def random_words(count: int, seed: int) -> NDArray[np.uint64]:
-    """Draw 64-bit random words: splitmix64 (Steele, Lea and Flood, 2014) from the start that ``seed`` names."""
+def random_words(count: int, seed: int, first: int = 0) -> NDArray[np.uint64]:
+    """Draw 64-bit random words: splitmix64 (Steele, Lea and Flood, 2014) from the start that ``seed`` names.
+
+    ``first`` skips words, at no cost: word n is a function of the seed and n alone.
+    """
     step = np.uint64(0x9E3779B97F4A7C15)
     # The seed is mixed before use, so that neighbouring seeds are not shifted copies of each other.
     start = _mixed(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) * step + step)
-    return _mixed(start + np.arange(1, count + 1, dtype=np.uint64) * step)
+    return _mixed(start + np.arange(first + 1, first + count + 1, dtype=np.uint64) * step)
 
 
-def gaussian(count: int, seed: int) -> NDArray[np.float64]:
-    """Draw bell-shaped noise of unit variance: the sum of four 16-bit integers, within 3.5 of zero."""
-    fields = random_words(count, seed).astype("<u8", copy=False).view("<u2").reshape(-1, 4)
+def gaussian(count: int, seed: int, first: int = 0) -> NDArray[np.float64]:
+    """Draw bell-shaped noise of unit variance: the sum of four 16-bit integers, within 3.5 of zero.
+
+    ``first`` skips values, at no cost.
+    """
+    fields = random_words(count, seed, first).astype("<u8", copy=False).view("<u2").reshape(-1, 4)
     sums = fields.astype(np.int64).sum(axis=1)
     scaled: NDArray[np.float64] = (sums - 2 * 0xFFFF) / np.sqrt((2.0**32 - 1) / 3)
     return scaled
