@@ -232,6 +232,11 @@ def test_no_fit_among_several_patterns_names_them_all() -> None:
     assert caught.value.expected_methods == ("dial", "hang_up")
 
 
+def test_an_expectation_of_nothing_is_refused() -> None:
+    with pytest.raises(ScriptValueError, match="needs a method"):
+        phone().expect()
+
+
 def test_an_optional_expectation_gives_way() -> None:
     script = phone()
     maybe, sure = script.expect(Pattern("dial"), optional=True), script.expect(Pattern("hang_up"))

@@ -23,7 +23,10 @@ expectations no call has met yet (*pending*). A call takes the oldest pending ex
 oldest unconsumed call. Order is strict: a call that does not fit is an error there and then, never skipped. A call
 goes through::
 
-    reserve an injected failure -> record -> bans -> expectations -> reply rules -> raise the reserved failure
+    reserve an injected failure -> record -> bans -> find reply rules -> expectations -> raise the reserved failure
+
+The replies come last, when the method has had its own effect. A call that a rule answers is not unconsumed, but a
+pending expectation takes it all the same.
 
 An injected failure hides nothing: the attempt is recorded and matched first, and a mismatch outranks it. It is reserved
 before any matcher runs, so a call made inside a matcher cannot take it; an expectation has left the queue by then, so
@@ -140,6 +143,8 @@ class CallScript(Generic[C]):
 
     def expect(self, *patterns: Pattern, optional: bool = False) -> Expectation[Any]:
         """Expect one call that fits any of the patterns."""
+        if not patterns:
+            raise ScriptValueError("an expectation needs a method to expect")
         self._check_ordered(patterns)
         expectation: Expectation[Any] = self._new(Expectation, " or ".join(pattern.method for pattern in patterns))
         expectation.required = not optional
@@ -283,7 +288,7 @@ class CallScript(Generic[C]):
         return expectation
 
     def _check_ordered(self, patterns: Sequence[Pattern]) -> None:
-        """Check that calls of these patterns have places in one order."""
+        """Check that calls of these patterns have places in one order, and that all of their methods exist."""
         for pattern in patterns:
             if self.check_method(pattern.method) in self.ambient:
                 raise ScriptValueError(
