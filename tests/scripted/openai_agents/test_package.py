@@ -17,7 +17,9 @@ def python(program: str) -> str:
 def test_the_doubles_do_not_load_the_sdk() -> None:
     """Items 93 and 94."""
     modules = ", ".join(f"voiceharness.scripted.{name}" for name in ("transport", "model", "session", "wire.server"))
-    assert python(f"import sys, {modules}; print('agents' in sys.modules, 'websockets' in sys.modules)") == "False False"
+    assert (
+        python(f"import sys, {modules}; print('agents' in sys.modules, 'websockets' in sys.modules)") == "False False"
+    )
 
 
 def test_a_missing_sdk_is_said_with_its_install_line() -> None:
