@@ -1,0 +1,1 @@
+"""Protocols as state machines without I/O: messages in, events and messages out."""
