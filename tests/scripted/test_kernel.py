@@ -25,7 +25,17 @@ from voiceharness.scripted.errors import (
     UnexpectedCallError,
     UnknownMethodError,
 )
-from voiceharness.scripted.kernel import CallLog, CallScript, ExpectationState, Pattern, RecordedCall, Rule, StepQueue
+from voiceharness.scripted.hindrances import Hindrance
+from voiceharness.scripted.kernel import (
+    CallLog,
+    CallScript,
+    ExpectationState,
+    Pattern,
+    RecordedCall,
+    Rule,
+    StepQueue,
+    run_matcher,
+)
 
 __all__: list[str] = []
 
@@ -74,6 +84,22 @@ def test_a_recorded_call_shows_sizes_and_no_contents() -> None:
     """Item 107."""
     shown = repr(PhoneCall(index=3, method="dial", args="secret"))
     assert shown == "<call 3 dial(args=6 characters)>"
+
+
+@pytest.mark.parametrize(
+    ("payload", "shown"),
+    [
+        (b"abc", "3 bytes"),
+        ([1, 2], "2 items"),
+        ({"a": 1}, "1 items"),
+        (None, "None"),
+        (True, "True"),
+        (object(), "object"),
+    ],
+)
+def test_any_payload_is_shown_by_its_size(payload: object, shown: str) -> None:
+    """Item 107."""
+    assert repr(PhoneCall(index=0, method="dial", args=payload)) == f"<call 0 dial(args={shown})>"
 
 
 def test_queueing_steps_is_all_or_nothing_and_counts_inputs_within_it() -> None:
@@ -212,6 +238,28 @@ def test_an_unknown_method_is_refused_with_a_suggestion() -> None:
         phone().fail_next("hangup", OSError())
     with pytest.raises(UnknownMethodError, match="known are: dial, frame, hang_up"):
         phone().expect_calls(Pattern("zzz"), count=1)
+
+
+@pytest.mark.parametrize(
+    ("method", "hindrance", "complaint"),
+    [
+        ("dial", Hindrance("hang"), "cannot hang"),
+        ("dial", Hindrance("delay", -1), "not below 0"),
+        ("connect", Hindrance("drop"), "cannot be dropped"),
+    ],
+)
+def test_trouble_that_cannot_happen_is_refused(method: str, hindrance: Hindrance, complaint: str) -> None:
+    with pytest.raises(ScriptValueError, match=complaint):
+        CallScript(CallLog[PhoneCall]()).hinder_next(method, hindrance)
+
+
+def test_a_matcher_that_answers_with_an_awaitable_of_any_kind_is_refused() -> None:
+    class Later:
+        def __await__(self) -> Any:
+            yield
+
+    with pytest.raises(ScriptTypeError, match="matcher of dial is async"):
+        run_matcher(Later, method="dial")
 
 
 # Choices

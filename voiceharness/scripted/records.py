@@ -60,7 +60,7 @@ def _size(value: object) -> str:
         return f"{len(value)} characters"
     if isinstance(value, (list, tuple, dict, set, frozenset)):
         return f"{len(value)} items"
-    return f"a {type(value).__name__}"
+    return type(value).__name__
 
 
 C = TypeVar("C")
