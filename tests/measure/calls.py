@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from voiceharness.audio import g711, signals
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.edges import speech_edges
+from voiceharness.audio.wav import read_wav
 from voiceharness.line.playout import QueuedPlayout
 from voiceharness.line.record import CallRecord
 from voiceharness.line.timeline import Timeline
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 
     from voiceharness.line.record import EventKind, Value
 
-__all__ = ["Call", "noise", "silence", "speechlike", "tone"]
+__all__ = ["Call", "noise", "silence", "speechlike", "spoken", "tone"]
+
+FIXTURES = Path(__file__).parents[2] / "fixtures_audio"
 
 FRAME = 0.02
 
@@ -39,6 +43,11 @@ def noise(seconds: float, level_db: float = -15.0, seed: int = 1, rate: int = 80
 def speechlike(seconds: float, level_db: float = -20.0, seed: int = 1, rate: int = 8000) -> NDArray[np.int16]:
     """Noise of the telephone band in the rhythm of syllables."""
     return signals.speech_like(seconds, rate, level_db=level_db, seed=seed)
+
+
+def spoken(name: str) -> NDArray[np.int16]:
+    """Recorded speech from the fixtures, at 8 kHz."""
+    return read_wav(FIXTURES / f"{name}.wav").samples
 
 
 def silence(seconds: float, rate: int = 8000) -> NDArray[np.int16]:

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["frequency", "pure_tone"]
+__all__ = ["frequency", "pure_tone", "rate_factor"]
 
 _PEEK = 0.05
 _PURITY = 0.9
@@ -42,3 +42,9 @@ def pure_tone(samples: NDArray[np.int16], rate: int) -> float | None:
         if share < _PURITY:
             return None
     return found
+
+
+def rate_factor(samples: NDArray[np.int16], rate: int, expected_hz: float) -> float | None:
+    """Return by which factor a known tone is played too fast (above 1) or too slow; None if no tone is heard."""
+    found = pure_tone(samples, rate)
+    return None if found is None else found / expected_hz

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from voiceharness.measure.faults import answering, floor, flush
+from voiceharness.measure.faults import answering, floor, flush, history, keys, pacing, seams, sound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["DETECTORS", "find_faults"]
 
-DETECTORS: Final[tuple[Detector, ...]] = (*flush.DETECTORS, *floor.DETECTORS, *answering.DETECTORS)
+DETECTORS: Final[tuple[Detector, ...]] = (
+    *flush.DETECTORS,
+    *floor.DETECTORS,
+    *answering.DETECTORS,
+    *sound.DETECTORS,
+    *seams.DETECTORS,
+    *pacing.DETECTORS,
+    *keys.DETECTORS,
+    *history.DETECTORS,
+)
 """Every detector: it takes a record and its metrics, and yields findings."""
 
 

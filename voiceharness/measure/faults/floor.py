@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from voiceharness.audio.edges import Span
 from voiceharness.measure.finding import Finding, finding, moment
 from voiceharness.measure.spans import intersections, total
@@ -31,6 +33,8 @@ TOGETHER: Final = 0.7
 _REACTION: Final = 1.0
 _ACTIVE: Final = 1.5
 _OVERLAP: Final = 0.3
+_FADE: Final = 0.005
+_FADED_DB: Final = -15.0
 
 
 def stopped_not_resumed(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
@@ -55,7 +59,7 @@ def false_yield(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
         resumed, end = _resumption(record, metrics, turn)
         pause = (end - turn.offset) / record.rate
         goes_on = resumed is not None and pause <= PAUSE and (resumed.item == turn.item or resumed.item is None)
-        if barge_in.intent == "backchannel" and not goes_on:
+        if barge_in.intent == "backchannel" and _was_cut(record, barge_in, turn) and not goes_on:
             yield finding(
                 "false_yield",
                 Span(barge_in.onset, turn.offset),
@@ -117,9 +121,23 @@ def _stopped_for_nothing(record: CallRecord, metrics: Metrics) -> Iterator[tuple
 
 def _complete(record: CallRecord, barge_in: BargeIn, turn: Turn) -> bool:
     """Whether the transport said that the turn was complete, and all of it was heard."""
-    cut = any(a.heard < a.samples for a in record.arrivals if turn.onset <= a.start + a.heard <= turn.offset + 1)
     done = (event for event in record.of_kind("turn_done") if event.data.get("item") in (turn.item, None))
-    return barge_in.flush is None and not cut and any(event.at <= turn.offset + record.rate // 4 for event in done)
+    said = any(turn.onset <= event.at <= turn.offset + record.rate // 4 for event in done)
+    return said and barge_in.flush is None and not _lost(record, turn)
+
+
+def _was_cut(record: CallRecord, barge_in: BargeIn, turn: Turn) -> bool:
+    """Whether the turn certainly did not end by itself: it was flushed, or its sound breaks off where speech fades."""
+    if barge_in.flush is not None or _lost(record, turn):
+        return True
+    sound = record.agent[turn.parts[-1].onset : turn.offset].astype(np.float64)
+    end = sound[-round(_FADE * record.rate) :]
+    return float(np.mean(end**2)) > 10 ** (_FADED_DB / 10) * float(np.mean(sound**2))
+
+
+def _lost(record: CallRecord, turn: Turn) -> bool:
+    """Whether part of what was sent of the turn was never heard."""
+    return any(a.heard < a.samples and turn.onset <= a.start + a.heard <= turn.offset + 1 for a in record.arrivals)
 
 
 def _hung_up(record: CallRecord, turn: Turn) -> bool:

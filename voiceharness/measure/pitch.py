@@ -1,0 +1,62 @@
+"""The pitch of a voice, to tell whether it is played at the rate it was made for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["voice_pitch"]
+
+_WINDOW = 0.08
+_HOP = 0.04
+_RANGE_HZ = (28.0, 800.0)
+_VOICED = 0.6
+_NEARLY = 0.85
+_LEAST_FRAMES = 8
+_WANDERS = 0.01
+_AUDIBLE = 100.0
+
+
+def voice_pitch(samples: NDArray[np.int16], rate: int) -> float | None:
+    """Estimate the median pitch in Hz, from 28 to 800.
+
+    Returns None if too little of the sound is voiced (under 0.3 s) or if its pitch stands as still as that of a tone.
+    """
+    step = max(1, rate // 8000)
+    rate, samples = rate // step, samples[::step]
+    size, hop = round(_WINDOW * rate), round(_HOP * rate)
+    if len(samples) < size:
+        return None
+    frames = sliding_window_view(samples.astype(np.float64), size)[::hop]
+    frames = frames - frames.mean(axis=1, keepdims=True)
+    energy = np.einsum("ij,ij->i", frames, frames)
+    lags = _periods(frames[energy > max(float(energy.max()) / 100, size * _AUDIBLE**2)], rate)
+    if len(lags) < _LEAST_FRAMES:
+        return None
+    pitches = rate / lags
+    median = float(np.median(pitches))
+    spread = float(np.median(np.abs(pitches - median)))
+    return median if spread > _WANDERS * median else None
+
+
+def _periods(frames: NDArray[np.float64], rate: int) -> NDArray[np.intp]:
+    """The period of each voiced frame: its first nearly highest autocorrelation, corrected for the taper."""
+    if not len(frames):
+        return np.zeros(0, np.intp)
+    size = frames.shape[1]
+    spectrum = np.fft.rfft(frames, 2 * size, axis=1)
+    correlation = np.fft.irfft(np.abs(spectrum) ** 2, axis=1)[:, :size]
+    correlation /= correlation[:, :1] * (1 - np.arange(size) / size)
+    low, high = round(rate / _RANGE_HZ[1]), min(round(rate / _RANGE_HZ[0]), size // 2)
+    inside = correlation[:, low:high]
+    peaks = (inside[:, 1:-1] >= inside[:, :-2]) & (inside[:, 1:-1] > inside[:, 2:])
+    heights = np.where(peaks, inside[:, 1:-1], -1.0)
+    best = heights.max(axis=1, initial=-1.0)
+    voiced = best > _VOICED
+    first: NDArray[np.intp] = np.argmax(heights[voiced] >= _NEARLY * best[voiced, None], axis=1)
+    return first + (low + 1)
