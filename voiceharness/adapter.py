@@ -150,6 +150,15 @@ class VoiceAgentAdapter(ABC):
         """Whether audio can be sent now. True for transports that have no other state."""
         return True
 
+    @property
+    def answered_code(self) -> int | None:
+        """The transport's code of the answer (a SIP status, for example); None where it has none."""
+        return None
+
+    def call_facts(self) -> Mapping[str, str | int | float | bool | None]:
+        """Return what the transport knows of the call for its report: backend, codec, statistics. Plain values."""
+        return {}
+
     def played(self, mark_or_position: str | int, flushed: bool) -> None:
         """Take note that playout reached a mark or position, or that a flush removed it."""
 

@@ -193,7 +193,8 @@ def test_a_stop_latency_limit_names_the_missing_flush() -> None:
         Wait(4),
         limits=[StopLatency(at_most=0.5)],
     )
-    assert [check.kind for check in result.failures] == ["stop_latency"]
+    assert [check.kind for check in result.failures] == ["stop_latency", "no_fault", "no_fault"]
+    assert {found.kind for found in result.findings} == {"no_flush_on_barge_in", "barge_in_ignored"}
     assert "no flush" in result.failures[0].explanation
     assert result.failures[0].value == pytest.approx(3.5, abs=0.02)
 

@@ -179,7 +179,7 @@ TRIGGER = "800ms (of heard agent speech) or 4 words, or random, or {time: 12s} o
         ("- hear: {witin: 3s}", "1:10: hear has no 'witin'; did you mean 'within'?"),
         ("- press: {digits: '1', tone: 5}", "1:24: press has no 'tone'; did you mean 'tone_ms'?"),
         ("- hangup: {now: 1}", "1:12: hangup has no 'now'"),
-        ("- say: x\n  place: y", "2:3: say has no 'place'; there are text, file, audio, voice, speed, gap"),
+        ("- say: x\n  place: y", "2:3: say has no 'place'; there are text, file, audio, voice, speed, gap, intent"),
         ("- interrupt: x", "1:3: interrupt needs after"),
         ("- wait", "1:3: wait needs seconds"),
         ("- press: {tone_ms: 100}", "1:3: press needs digits"),

@@ -216,8 +216,10 @@ class Line:
         heard = self.downlink.playout.track.view(turn.onset, turn.offset)
         return AudioChunk.from_samples(heard, self.settings.rate, turn.onset)
 
-    def note_utterance(self, utterance: Utterance, *, source: str, step: int | None, text: str) -> None:
-        """Note in the timeline what the user said, and where."""
+    def note_utterance(
+        self, utterance: Utterance, *, source: str, step: int | None, text: str, intent: str | None = None
+    ) -> None:
+        """Note in the timeline what the user said, where, and what was meant by it (None: judged by the text)."""
         self.timeline.note(
             utterance.onset,
             "user_utterance",
@@ -228,6 +230,7 @@ class Line:
             source=source,
             step=step,
             text=text,
+            intent=intent,
         )
 
     # The end, and the evidence

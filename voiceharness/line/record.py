@@ -22,7 +22,7 @@ Value: TypeAlias = "str | int | float | bool | None"
 
 EventKind = Literal[
     "answered",  # direction
-    "user_utterance",  # onset, offset, start, end, source (say, interrupt, press), step, text
+    "user_utterance",  # onset, offset, start, end, source (say, interrupt), step, text, intent
     "agent_onset",  # as decided during the call; the segments of the recording are the measure
     "agent_offset",
     "barge_in",  # asked, onset, via, word_source, step, phase as seen live: speaking, thinking, silent

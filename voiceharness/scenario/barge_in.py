@@ -120,7 +120,7 @@ async def _act(player: Player, step: Interrupt, asked: int) -> tuple[str, bool]:
         await line.interrupt()
     if speaks:
         clip = player.clips[player.current]
-        await player.say(clip, at=asked, from_onset=True, source="interrupt")
+        await player.say(clip, step, at=asked, from_onset=True)
     else:
         player.cursor = player.since = asked
     return ("both" if signals and speaks else "signal" if signals else "speech"), signals

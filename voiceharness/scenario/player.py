@@ -93,7 +93,7 @@ class Player:
             case Hear():
                 await self._hear(step)
             case Say():
-                await self.say(self.clips[self.current], at=self.cursor + self._samples(step.gap))
+                await self.say(self.clips[self.current], step, at=self.cursor + self._samples(step.gap))
             case Interrupt():
                 await barge_in(self, step, self.current)
             case Press():
@@ -113,13 +113,12 @@ class Player:
 
     # What the user does
 
-    async def say(self, clip: Clip, *, at: int, from_onset: bool = False, source: str = "say") -> int:
-        """Speak a clip at a position, wait for its end, and return the onset."""
+    async def say(self, clip: Clip, step: Say | Interrupt, *, at: int, from_onset: bool = False) -> None:
+        """Speak a clip at a position, and wait for its end."""
         utterance = self.line.say(clip.samples, at=at, from_onset=from_onset)
-        self.line.note_utterance(utterance, source=source, step=self.current, text=clip.text)
+        self.line.note_utterance(utterance, source=step.kind, step=self.current, text=clip.text, intent=step.intent)
         await self.line.said(utterance)
         self.cursor = self.since = utterance.offset
-        return utterance.onset
 
     async def press(self, step: Press) -> None:
         """Press digits, by the best method the adapter has if none was asked for."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from voiceharness.line.record import CallRecord, Value
     from voiceharness.line.sample_clock import ClockFit
-    from voiceharness.measure.findings import Finding
+    from voiceharness.measure.finding import Finding
     from voiceharness.measure.metrics import Metrics
     from voiceharness.scenario.expectations import CheckResult
 

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Final, TypeAlias
 
 from voiceharness.capabilities import Direction, Requirement
 from voiceharness.errors import ScenarioError
+from voiceharness.measure.finding import FindingKind  # noqa: TC001 (read at run time to describe the fields)
 from voiceharness.scenario.checks import Expectation, judges_words
 from voiceharness.scenario.fields import (
     CHECKED,
@@ -53,9 +54,9 @@ class Scenario:
 
     ``direction``: the harness dials the agent, or is dialled by it. ``connect_timeout`` bounds the way to the answer,
     ``max_duration`` the call after it. ``seed`` decides everything that is left to chance. ``limits`` judge the whole
-    call. ``voice``, ``synthesizer`` and ``transcriber`` name what speaks and understands for the harness (None: the
-    default). ``adapter`` and ``options`` say what to call when nothing else does. ``place`` is where the scenario
-    stands in its file.
+    call, and so do the faults that are always looked for, except the kinds in ``allow``. ``voice``, ``synthesizer``
+    and ``transcriber`` name what speaks and understands for the harness (None: the default). ``adapter`` and
+    ``options`` say what to call when nothing else does. ``place`` is where the scenario stands in its file.
 
     Raises:
         ScenarioError: if a field holds something it cannot, or the steps contradict each other.
@@ -72,6 +73,7 @@ class Scenario:
     rate: Rate = 8000
     line: LineProfile = LineProfile()
     limits: Sequence[Expectation] = ()
+    allow: Sequence[FindingKind] = ()
     voice: Text | None = None
     synthesizer: Text | None = None
     transcriber: Text | None = None

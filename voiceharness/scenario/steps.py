@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, TypeAlias
 from voiceharness.audio.chunk import AudioChunk  # noqa: TC001 (read at run time to describe the fields)
 from voiceharness.capabilities import CallAction, DtmfMethod, Requirement
 from voiceharness.errors import ScenarioError
+from voiceharness.measure.utterances import Intent  # noqa: TC001 (read at run time to describe the fields)
 from voiceharness.scenario.checks import Expectation, judges_words, require_words
 from voiceharness.scenario.fields import (
     CHECKED,
@@ -130,7 +131,9 @@ class Say(Step):
 
     ``gap``: silence before the first sample, after the previous step. ``speed`` 2.0 is twice as fast; ``voice``
     (default: the scenario's) and ``speed`` are for text. In a scenario file, ``file`` is relative to that file; in
-    Python, to the working directory. The step ends at the user's offset.
+    Python, to the working directory. ``intent``: what the user means by it, a ``turn``, a ``backchannel`` ("mm-hmm")
+    or a ``noise`` (a cough); the last two leave the agent the floor. None: judged by the text. The step ends at the
+    user's offset.
     """
 
     text: Text | None = None
@@ -139,6 +142,7 @@ class Say(Step):
     voice: Text | None = None
     speed: PositiveNumber = 1.0
     gap: Seconds = 0.0
+    intent: Intent | None = None
 
     kind: ClassVar[str] = "say"
 
@@ -173,8 +177,9 @@ class Interrupt(Step):
     ``within``: the agent must be heard this soon (default: the adapter's ``response_timeout``). ``via``: ``auto``
     speaks, and adds the transport's own signal only where the harness does the turn detection; ``speech`` only speaks;
     ``signal`` sends the signal, and speaks where the adapter has none; ``both`` sends it and speaks, and refuses an
-    adapter that has none. Digits interrupt by themselves, and go with ``auto`` alone. The step ends at the user's
-    offset; the agent's next answer is for the next ``hear``.
+    adapter that has none. Digits interrupt by themselves, and go with ``auto`` alone. ``intent`` is that of ``say``: a
+    cough and an "mm-hmm" must not stop the agent. The step ends at the user's offset; the agent's next answer is for
+    the next ``hear``.
     """
 
     text: Text | None = field(default=None, kw_only=False)
@@ -187,6 +192,7 @@ class Interrupt(Step):
     voice: Text | None = None
     speed: PositiveNumber = 1.0
     within: Seconds | None = None
+    intent: Intent | None = None
 
     kind: ClassVar[str] = "interrupt"
 
@@ -203,7 +209,7 @@ class Interrupt(Step):
         """What the user does at that point, as a step of its own."""
         if self.digits is not None:
             return Press(self.digits, self.method, place=self.place)
-        return Say(self.text, self.file, self.audio, self.voice, self.speed, place=self.place)
+        return Say(self.text, self.file, self.audio, self.voice, self.speed, intent=self.intent, place=self.place)
 
     def requirements(self) -> tuple[Requirement, ...]:
         """Return what the content needs, and the signal if it was demanded."""

@@ -1,0 +1,165 @@
+"""From what is known of a run to its result: evidence, judgement, and whose fault it is."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.line.word_source import TransportWords
+from voiceharness.measure.faults import find_faults
+from voiceharness.measure.metrics import measure
+from voiceharness.scenario.expectations import CheckResult, Evidence, judge
+from voiceharness.scenario.result import CallResult, Outcome, Trust, outcome_of
+
+if TYPE_CHECKING:
+    from voiceharness.adapter import VoiceAgentAdapter
+    from voiceharness.capabilities import AdapterCapabilities
+    from voiceharness.clock import Clock
+    from voiceharness.line.line import Line
+    from voiceharness.line.record import Value
+    from voiceharness.line.word_source import WordSource
+    from voiceharness.measure.finding import Finding
+    from voiceharness.measure.metrics import Metrics
+    from voiceharness.scenario.player import Player
+    from voiceharness.scenario.scenario import Scenario
+
+__all__ = ["Run", "evidence_of", "judge_call", "result_of"]
+
+MEAN_LATENESS_LIMIT_MS: Final = 10.0
+"""Above this the frames of the user did not leave when they should: the run is not trustworthy."""
+
+
+@dataclass(slots=True)
+class Run:
+    """What is known of a run so far; its result can be made at any moment."""
+
+    scenario: Scenario
+    adapter: VoiceAgentAdapter
+    capabilities: AdapterCapabilities
+    clock: Clock
+    line: Line | None = None
+    player: Player | None = None
+    words: WordSource = field(default_factory=TransportWords)
+    answered_after: float = 0.0
+    evidence: Evidence | None = None
+    error: BaseException | None = None
+    facts: dict[str, Value] = field(default_factory=dict)
+
+
+async def evidence_of(run: Run, line: Line) -> Evidence:
+    """Return what is known of the call up to now, as expectations are judged by it."""
+    record = line.record()
+    metrics = measure(record)
+    ended = line.ended
+    return Evidence(
+        metrics=metrics,
+        findings=find_faults(record, metrics),
+        agent_text=await _agent_text(run, line, metrics) if run.scenario.needs_words else None,
+        user_text=" ".join(utterance.text for utterance in metrics.utterances if utterance.text),
+        words_by=run.words.name,
+        answered_after=run.answered_after,
+        answered_code=run.adapter.answered_code,
+        ended_by=ended.by if ended else None,
+        ended_at=ended.at / metrics.rate if ended else None,
+        ended_reason=ended.reason if ended else "",
+        ended_code=ended.code if ended else None,
+    )
+
+
+async def _agent_text(run: Run, line: Line, metrics: Metrics) -> str:
+    texts = [await run.words.text(line, turn.onset, turn.offset) for turn in metrics.agent_turns]
+    return " ".join(text for text in texts if text)
+
+
+async def judge_call(run: Run, player: Player) -> None:
+    """Judge the whole call: by the limits of the scenario, and by the faults that are always looked for."""
+    run.evidence = evidence = await evidence_of(run, player.line)
+    end = round(evidence.metrics.duration * evidence.metrics.rate)
+    player.checks += [judge(limit, evidence, step=None, at=end) for limit in run.scenario.limits]
+    allowed = run.scenario.allow
+    player.checks += [
+        _unwanted(found) for found in evidence.findings if found.severity == "fault" and found.kind not in allowed
+    ]
+
+
+def _unwanted(found: Finding) -> CheckResult:
+    return CheckResult(
+        kind="no_fault",
+        passed=False,
+        wanted=f"no {found.kind}",
+        measured=f"{found.figure:g} {found.unit}",
+        explanation=f"{found.kind}: {found.explanation}",
+        step=None,
+        at=found.end,
+    )
+
+
+def result_of(run: Run) -> CallResult:
+    """Make the result of what is known, whenever that is."""
+    line, player = run.line, run.player
+    result = CallResult(
+        scenario=run.scenario.name,
+        adapter=run.adapter.name,
+        outcome="passed",
+        seed=run.scenario.seed,
+        virtual=run.clock.virtual,
+        steps=tuple(player.steps) if player else (),
+        checks=tuple(player.checks) if player else (),
+        answered_after=run.answered_after,
+        error=run.error,
+        facts=_facts(run),
+    )
+    if line is not None:
+        result = _with_call(result, line, run.evidence)
+    return replace(result, outcome=_outcome(result))
+
+
+def _with_call(result: CallResult, line: Line, evidence: Evidence | None) -> CallResult:
+    record = line.record()
+    metrics = measure(record) if evidence is None else evidence.metrics
+    ended = line.ended
+    return replace(
+        result,
+        record=record,
+        metrics=metrics,
+        findings=find_faults(record, metrics) if evidence is None else tuple(evidence.findings),
+        ended_by=ended.by if ended else "",
+        ended_reason=ended.reason if ended else "",
+        ended_code=ended.code if ended else None,
+        error=result.error or (ended.error if ended else None),
+        trust=_trust(line, virtual=result.virtual),
+        clock=line.samples.fit(),
+    )
+
+
+def _outcome(result: CallResult) -> Outcome:
+    """Say whose fault it is: an error, the protocol, a run that cannot be trusted; then what the agent did."""
+    if result.error is not None:
+        return outcome_of(result.error)
+    if result.record is not None and any(result.record.of_kind("protocol_fault")):
+        return "protocol_violation"
+    if not result.trust.trustworthy:
+        return "harness_fault"
+    return "failed" if result.failures else "passed"
+
+
+def _trust(line: Line, *, virtual: bool) -> Trust:
+    if virtual:
+        return Trust()
+    stalls = line.pacer.stalls
+    reasons = [
+        f"the event loop was blocked for {stall.duration:.3f} s at {line.seconds_of(stall.due_ns):.3f} s of the call: "
+        "timings inside it cannot be believed"
+        for stall in stalls
+    ]
+    mean_ms, max_ms = line.pacer.mean_lateness * 1000, line.pacer.max_lateness * 1000
+    if mean_ms > MEAN_LATENESS_LIMIT_MS:
+        reasons.append(f"user frames left {mean_ms:.1f} ms late on average: the machine is too busy")
+    return Trust(tuple(reasons), mean_ms, max_ms, len(stalls))
+
+
+def _facts(run: Run) -> dict[str, Value]:
+    own: dict[str, Value] = {"voiceharness": version("voiceharness"), "python": platform.python_version()}
+    return {**own, "numpy": version("numpy"), **run.facts, **run.adapter.call_facts()}
