@@ -1,5 +1,250 @@
-"""The pytest plugin: scenarios as tests."""
+"""The pytest plugin: scenarios as tests, and calls within tests. It needs no async plugin, and loads nothing heavy.
+
+* ``*.voice.yaml`` files are collected: each scenario is a test. The call is made in the test's set-up, so a call that
+  could not be made, or trusted, is an *error*, and only an unmet expectation is a *failure*.
+* The fixture ``voice_call`` runs a scenario within a test and returns its result.
+* ``@pytest.mark.voiceharness(adapter=..., agent=..., virtual=..., **options)`` says what ``voice_call`` calls.
+
+The fixtures of the scripted doubles come along.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import hashlib
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from voiceharness.errors import OptionError, VoiceHarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from voiceharness.agent import PhoneAgent
+    from voiceharness.registry.target import Target
+    from voiceharness.scenario.result import CallResult
+    from voiceharness.scenario.scenario import Scenario
+
+__all__ = [
+    "VoiceCall",
+    "VoiceFile",
+    "VoiceItem",
+    "pytest_addoption",
+    "pytest_collect_file",
+    "pytest_configure",
+    "voice_call",
+]
+
+pytest_plugins: Final = ("voiceharness.scripted.pytest_fixtures",)
+
+_PATTERNS: Final = ["*.voice.yaml", "*.voice.yml"]
+_LONGEST_NAME: Final = 80
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options; each but ``set`` can stand in the ini file too, where the command line goes before it."""
+    group = parser.getgroup("voiceharness")
+    for name, text in (
+        ("adapter", "reach agents over this adapter"),
+        ("agent", "MODULE:NAME of the agent that is served on the adapter's transport"),
+        ("out", "save the evidence of every call below this folder"),
+    ):
+        group.addoption(f"--voiceharness-{name}", default=None, help=text)
+        parser.addini(f"voiceharness_{name}", text, default="")
+    for name, choices, text in (
+        ("time", ["virtual", "real"], "virtual or real time (default: virtual where the adapter can)"),
+        ("unsupported", ["skip", "fail"], "what a scenario does whose adapter lacks something (default: skip)"),
+    ):
+        group.addoption(f"--voiceharness-{name}", choices=choices, default=None, help=text)
+        parser.addini(f"voiceharness_{name}", text, default="")
+    group.addoption("--voiceharness-set", action="append", default=[], metavar="KEY=VALUE", help="adapter option")
+    parser.addini("voiceharness_files", "patterns of scenario files", type="args", default=_PATTERNS)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    config.addinivalue_line(
+        "markers",
+        "voiceharness(adapter, agent, virtual, **options): what the fixture voice_call calls, and how",
+    )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> VoiceFile | None:
+    """Collect scenario files."""
+    patterns = parent.config.getini("voiceharness_files")
+    if not any(fnmatch(file_path.name, pattern) for pattern in patterns):
+        return None
+    file: VoiceFile = VoiceFile.from_parent(parent, path=file_path)
+    return file
+
+
+class VoiceFile(pytest.File):
+    """A file of scenarios."""
+
+    def collect(self) -> Iterator[VoiceItem]:
+        """Read the file; one that cannot be used is an error with its line and column."""
+        from voiceharness.errors import ScenarioError
+        from voiceharness.scenario.yaml_file import load_scenarios
+
+        try:
+            scenarios = load_scenarios(self.path)
+        except ScenarioError as error:
+            raise self.CollectError(str(error)) from error
+        for scenario in scenarios:
+            yield VoiceItem.from_parent(self, name=scenario.name, scenario=scenario)
+
+
+class VoiceItem(pytest.Item):
+    """One scenario as a test; its tags can be selected with ``-k``."""
+
+    def __init__(self, *, scenario: Scenario, **options: Any) -> None:  # Any: pytest's own
+        super().__init__(**options)
+        self.scenario = scenario
+        self.result: CallResult | None = None
+        self.extra_keyword_matches.update(scenario.tags)
+
+    def setup(self) -> None:
+        """Make the call; what kept it from being judged is an error."""
+        self.result = _call(self, self.scenario, {}, number=1)
+        if self.result.outcome not in ("passed", "failed", "unsupported"):
+            self.result.raise_for_failure()
+
+    def runtest(self) -> None:
+        """Judge the call."""
+        assert self.result is not None  # set-up made it
+        self.result.raise_for_failure()
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any
+    ) -> Any:  # as pytest
+        """Tell the verdict; a traceback through the harness would say nothing about the agent."""
+        from voiceharness.scenario.result import CallFailed
+
+        match excinfo.value:
+            case CallFailed() as failed:
+                return _told(failed.result)
+            case VoiceHarnessError() as error:
+                return f"{type(error).__name__}: {error}"
+        return super().repr_failure(excinfo, *args, **options)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Say where the scenario stands."""
+        place = self.scenario.place
+        return self.path, place.line - 1 if place else None, f"scenario: {self.name}"
+
+
+@dataclass(slots=True)
+class VoiceCall:
+    """Runs scenarios within one test."""
+
+    node: pytest.Item
+    calls: int = 0
+
+    def __call__(self, scenario: Scenario | str | Path, **marks: Any) -> CallResult:  # Any: as the marker's
+        """Run a scenario, or the only one of a file beside the test, and return what became of it.
+
+        ``marks`` replace those of the marker, name by name. An unsupported scenario skips the test, unless the option
+        says that it fails.
+
+        Raises:
+            ConfigurationError: if the scenario, or what is to be called, cannot be used.
+            OptionError: within a running event loop.
+        """
+        _refuse_running_loop()
+        if isinstance(scenario, str | Path):
+            from voiceharness.scenario.yaml_file import load_scenario
+
+            scenario = load_scenario(self.node.path.parent / scenario)
+        self.calls += 1
+        result = _call(self.node, scenario, {**_marked(self.node), **marks}, number=self.calls)
+        self.node.add_report_section("call", "voiceharness", _told(result))
+        return result
+
+
+@pytest.fixture
+def voice_call(request: pytest.FixtureRequest) -> VoiceCall:
+    """Run scenarios: ``voice_call(scenario)`` returns a ``CallResult``."""
+    return VoiceCall(request.node)
+
+
+def _marked(node: pytest.Item) -> dict[str, Any]:  # Any: as the marker's
+    """Merge the markers of a test; those nearest to it win."""
+    marks: dict[str, Any] = {}
+    for marker in node.iter_markers("voiceharness"):
+        if marker.args:
+            raise pytest.UsageError(f"{node.nodeid}: the marker voiceharness takes names: adapter=..., agent=...")
+        marks = {**marker.kwargs, **marks}
+    return marks
+
+
+def _call(node: pytest.Item, scenario: Scenario, marks: Mapping[str, Any], *, number: int) -> CallResult:
+    """Make a call as marks, options and ini file say, in this order; save its evidence; skip what is unsupported."""
+    target, virtual = _target(node.config, scenario, marks)
+    kept: list[CallResult] = []
+    try:
+        target.call(scenario, virtual=virtual, keep=kept.append)
+    finally:
+        for result in kept:
+            node.user_properties.append(("voiceharness_outcome", result.outcome))
+            _save(node, result, target.options_for(scenario), number)
+    if kept[0].outcome == "unsupported" and _setting(node.config, "unsupported") != "fail":
+        pytest.skip(f"unsupported: {kept[0].error}")
+    return kept[0]
+
+
+def _target(config: pytest.Config, scenario: Scenario, marks: Mapping[str, Any]) -> tuple[Target, bool | None]:
+    from voiceharness.registry.settings import parse_settings
+    from voiceharness.registry.target import Target
+
+    options = dict(marks)
+    adapter: str | None = options.pop("adapter", None) or _setting(config, "adapter") or None
+    agent: PhoneAgent | str | None = options.pop("agent", None) or _setting(config, "agent") or None
+    time = _setting(config, "time")
+    virtual: bool | None = options.pop("virtual", (time == "virtual") if time else None)
+    given = parse_settings(config.getoption("voiceharness_set"), Target(adapter).adapter_for(scenario))
+    return Target(adapter, {**given, **options}, agent), virtual
+
+
+def _setting(config: pytest.Config, name: str) -> str:
+    given = config.getoption(f"voiceharness_{name}")
+    return str(given if given is not None else config.getini(f"voiceharness_{name}"))
+
+
+def _save(node: pytest.Item, result: CallResult, options: Mapping[str, object], number: int) -> None:
+    out = _setting(node.config, "out")
+    if not out:
+        return
+    from voiceharness.report.artefacts import save_call
+    from voiceharness.report.redaction import secrets_in
+
+    folder = node.config.invocation_params.dir / out / _folder_name(node.nodeid) / f"{number:03d}"
+    save_call(result, folder, secrets=secrets_in(options))
+
+
+def _folder_name(nodeid: str) -> str:
+    """Make a name of a test's id that is short, legible and its own."""
+    words = re.sub(r"\W+", "-", nodeid).strip("-")[-_LONGEST_NAME:].lstrip("-")
+    return f"{words}-{hashlib.sha256(nodeid.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
+
+
+def _told(result: CallResult) -> str:
+    from voiceharness.report.console import call_text
+    from voiceharness.report.document import call_document
+
+    return call_text(call_document(result), steps=True).rstrip()
+
+
+def _refuse_running_loop() -> None:
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise OptionError(
+        "voice_call runs an event loop of its own; in an async test, await voiceharness's run_call instead"
+    )

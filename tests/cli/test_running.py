@@ -1,0 +1,161 @@
+"""``voiceharness run``, and how its ways to end are told apart."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.cli.conftest import GREETING, Cli
+from voiceharness.audio.wav import read_tracks
+from voiceharness.report.artefacts import load_call
+from voiceharness.report.document import schema
+
+AGENTS = "tests.cli.agents"
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "outcome", "junit"),
+    [
+        (["--agent", f"{AGENTS}:answering"], 0, "passed", None),
+        (["--agent", f"{AGENTS}:silent"], 1, "failed", "failure"),
+        (["--agent", f"{AGENTS}:broken"], 2, "bad_scenario", "error"),
+        (["--adapter", "unreachable", "--agent", f"{AGENTS}:silent"], 3, "not_called", "error"),
+        (["--agent", f"{AGENTS}:violating"], 6, "protocol_violation", "error"),
+    ],
+)
+def test_every_way_to_end_has_its_code_its_outcome_and_its_junit_verdict(
+    arguments: list[str], code: int, outcome: str, junit: str | None, cli: Cli
+) -> None:
+    """Case B58."""
+    ended = cli("run", "greeting.yaml", *arguments, "--json", "--junit", "report/junit.xml")
+    assert ended.code == code
+    assert ended.json["exit_code"] == code
+    assert [each["call"]["outcome"] for each in ended.json["calls"]] == [outcome]
+    case = next(ElementTree.parse("report/junit.xml").iter("testcase"))
+    assert [child.tag for child in case if child.tag in ("failure", "error", "skipped")] == ([junit] if junit else [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "greeting.yaml", "--adaptor", "x"], "No such option"),
+        (["run", "nowhere.yaml"], "does not exist"),
+        (["run"], "Missing argument"),
+        (["ruin"], "No such command"),
+        (["run", "greeting.yaml", "--set", "rate"], "a setting is KEY=VALUE"),
+        (["run", "greeting.yaml", "--adapter", "sipp", "--set", "a=b"], "there is no adapter 'sipp'"),
+        (["run", "."], "there is no .yaml or .yml file"),
+        (["run", "bad.yaml"], "bad.yaml:3:"),
+        (["show", "."], "no saved call"),
+    ],
+)
+def test_wrong_usage_never_has_the_code_of_an_agent_that_failed(arguments: list[str], message: str, cli: Cli) -> None:
+    """Case B58."""
+    if arguments == ["run", "."]:
+        (cli.folder / "greeting.yaml").unlink()
+    if "bad.yaml" in arguments:
+        cli.write("bad.yaml", "name: bad\nsteps:\n  - shout: hello\n")
+    ended = cli(*arguments)
+    assert ended.code == 2
+    assert message in ended.err
+    assert not (cli.folder / "voiceharness-out").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["adapters", "show", "--help"]])
+def test_asking_for_help_is_success(arguments: list[str], cli: Cli) -> None:
+    """Case B58."""
+    ended = cli(*arguments)
+    assert ended.code == 0
+    assert ended.out
+
+
+def test_an_error_before_any_call_is_a_document_too(cli: Cli) -> None:
+    ended = cli("run", "nowhere.yaml", "--json")
+    assert ended.json["exit_code"] == 2
+    assert ended.json["error"]["type"] == "UsageError"
+
+
+def test_an_unsupported_scenario_is_skipped_and_decides_only_if_nothing_else_ran(cli: Cli) -> None:
+    """Case B58."""
+    cli.write("hold.yaml", "name: hold\nsteps:\n  - line: hold\n")
+    alone = cli("run", "hold.yaml", "--agent", f"{AGENTS}:answering")
+    assert alone.code == 4
+    assert "unsupported: hold" in alone.out
+    both = cli("run", ".", "--agent", f"{AGENTS}:answering", "--json")
+    assert both.code == 0
+    assert both.json["counts"] == {"passed": 1, "unsupported": 1}
+
+
+def test_the_evidence_of_each_call_is_saved_in_a_folder_of_its_name(cli: Cli) -> None:
+    cli("run", "greeting.yaml", "--agent", f"{AGENTS}:answering", "--out", "out")
+    folder = cli.folder / "out" / "001-greeting"
+    assert len(read_tracks(folder / "recording.wav")) == 2
+    assert list(load_call(folder).of_kind("agent_onset"))
+    suite = json.loads((cli.folder / "out" / "suite.json").read_text())
+    assert suite["calls"][0]["folder"] == str(Path("out", "001-greeting"))
+    assert suite["format"] == schema("suite")["properties"]["format"]["const"]  # type: ignore[index,call-overload] # a JSON schema
+
+
+def test_phone_numbers_reach_neither_files_nor_standard_output(cli: Cli) -> None:
+    ended = cli("run", "greeting.yaml", "--adapter", "unreachable", "--agent", f"{AGENTS}:silent", "--junit", "j.xml")
+    files = b"".join(file.read_bytes() for file in (cli.folder / "voiceharness-out").rglob("*") if file.is_file())
+    for text in (ended.out, (cli.folder / "j.xml").read_text(), files.decode("utf-8", "replace")):
+        assert "nobody answers at sip:…34@127.0.0.1" in text
+        assert "5550101234" not in text
+
+
+def test_the_same_seed_gives_the_same_bytes(cli: Cli) -> None:
+    for out in ("one", "two"):
+        cli("run", "greeting.yaml", "--agent", f"{AGENTS}:answering", "--seed", "5", "--out", out)
+    for name in ("recording.wav", "timeline.json", "result.json"):
+        first, second = ((cli.folder / out / "001-greeting" / name).read_bytes() for out in ("one", "two"))
+        assert first == second, name
+    assert json.loads((cli.folder / "one" / "001-greeting" / "result.json").read_text())["seed"] == 5
+
+
+def test_progress_goes_to_standard_error(cli: Cli) -> None:
+    cli.write("second.yaml", GREETING.replace("name: greeting", "name: second"))
+    ended = cli("run", ".", "--agent", f"{AGENTS}:answering")
+    assert ended.err.splitlines()[:2] == ["[1/2] greeting", "[2/2] second"]
+    assert ended.out.splitlines()[-1] == "2 calls: 2 passed"
+
+
+def test_one_call_that_breaks_the_harness_does_not_take_the_others_with_it(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.write("second.yaml", GREETING.replace("name: greeting", "name: second"))
+    monkeypatch.setattr("voiceharness.registry.target.run_call", _raise_on_greeting)
+    ended = cli("run", ".", "--agent", f"{AGENTS}:answering", "--json")
+    assert ended.code == 5
+    assert [each["call"]["outcome"] for each in ended.json["calls"]] == ["harness_fault", "not_called"]
+
+
+async def _raise_on_greeting(scenario, adapter, **_options):  # type: ignore[no-untyped-def] # stands in for run_call
+    from voiceharness.errors import ConnectError
+
+    raise ZeroDivisionError("oops") if scenario.name == "greeting" else ConnectError("nobody")
+
+
+@pytest.mark.realtime
+def test_ctrl_c_saves_the_evidence_of_the_call_and_ends_with_130(cli: Cli) -> None:
+    command = [sys.executable, "-m", "voiceharness", "run", "greeting.yaml", "--real", "--agent", f"{AGENTS}:waiting"]
+    process = subprocess.Popen(
+        command, env={"PYTHONPATH": str(ROOT), "PATH": ""}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stderr is not None
+        while "agent answered" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "evidence: " in output
+    record = load_call(cli.folder / "voiceharness-out" / "001-greeting")
+    assert list(record.of_kind("answered"))

@@ -1,0 +1,138 @@
+"""The commands and their options. What a command does is in a module of its own, loaded when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["app"]
+
+_EXIT_CODES = (
+    "Exit codes: 0 passed; 1 an expectation failed; 2 usage or scenario error; 3 call not set up, or its transport "
+    "failed; 4 not supported here; 5 harness fault, or a run that is not trustworthy; 6 the agent violated the "
+    "protocol; 130 interrupted."
+)
+
+_EXISTING = click.Path(exists=True, path_type=Path)
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
+_OUT = click.option(
+    "--out",
+    type=_FOLDER,
+    default=Path("voiceharness-out"),
+    show_default=True,
+    help="Where each call's recording, timeline and result go.",
+)
+_JUNIT = click.option("--junit", type=_FILE, help="Also write JUnit XML to this file.")
+_ADAPTER = click.option("--adapter", metavar="NAME", help="Reach the agent over this adapter; see `adapters`.")
+_SET = click.option(
+    "--set", "settings", metavar="KEY=VALUE", multiple=True, help="An option of the adapter; see `adapters show NAME`."
+)
+
+
+@click.group(epilog=_EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="voiceharness", message="%(package)s %(version)s")
+def app() -> None:
+    """Test phone voice agents with real audio: verdicts from what was heard."""
+
+
+@app.command()
+@click.argument("paths", type=_EXISTING, nargs=-1, required=True)
+@_ADAPTER
+@click.option("--agent", metavar="MODULE:NAME", help="Serve this agent on the adapter's transport.")
+@_SET
+@click.option("--virtual/--real", default=None, help="Virtual or real time. Default: virtual where the adapter can.")
+@click.option("--seed", type=click.IntRange(min=0), help="Replace the seed of every scenario.")
+@_OUT
+@_JUNIT
+@click.option("--allow-untrusted", is_flag=True, help="Judge a call although the harness was late, instead of code 5.")
+@_JSON
+def run(**options: Any) -> int:  # Any: one for each option above
+    """Run the scenarios of YAML files, or of folders of them."""
+    from voiceharness.cli.running import run_files
+
+    return run_files(**options)
+
+
+@app.command()
+@click.argument("paths", type=_EXISTING, nargs=-1, required=True)
+@_ADAPTER
+@_SET
+@_JSON
+def validate(**options: Any) -> int:  # Any: one for each option above
+    """Check scenario files without calling."""
+    from voiceharness.cli.validating import validate_files
+
+    return validate_files(**options)
+
+
+@app.command()
+@_OUT
+@_JUNIT
+@_JSON
+def demo(**options: Any) -> int:  # Any: one for each option above
+    """Call a talking appointment line, with faults and without."""
+    from voiceharness.cli.demonstration import run_demo_suite
+
+    return run_demo_suite(**options)
+
+
+@app.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--width", type=click.IntRange(min=40), help="Columns to use. Default: those of the terminal.")
+@click.option("--ascii", "ascii_only", is_flag=True, help="Draw without block characters.")
+@click.option("--events/--no-events", default=True, help="List turns and events below the picture.")
+@_JSON
+def show(**options: Any) -> int:  # Any: one for each option above
+    """Show a saved call: both tracks on one time line."""
+    from voiceharness.cli.showing import show_folder
+
+    return show_folder(**options)
+
+
+@app.command()
+@click.argument("text")
+@click.option("-o", "--output", type=_FILE, required=True, help="The WAV file to write.")
+@click.option("--engine", metavar="NAME", help="The synthesizer; see `doctor`.")
+@click.option("--voice", metavar="NAME", help="A voice of the engine.")
+@click.option("--speed", type=float, default=1.0, show_default=True, help="How fast, as a factor.")
+@click.option("--rate", type=int, default=8000, show_default=True, help="Samples per second: 8000, 16000 or 48000.")
+@_JSON
+def synth(**options: Any) -> int:  # Any: one for each option above
+    """Speak TEXT into a WAV file."""
+    from voiceharness.cli.synthesizing import synthesize_file
+
+    return synthesize_file(**options)
+
+
+@app.command()
+@_JSON
+def doctor(**options: Any) -> int:  # Any: one for each option above
+    """Tell what is installed and missing, and how to get it."""
+    from voiceharness.cli.diagnosis import diagnose
+
+    return diagnose(**options)
+
+
+@app.group(invoke_without_command=True)
+@_JSON
+@click.pass_context
+def adapters(context: click.Context, as_json: bool) -> int:
+    """List the adapters that are installed."""
+    from voiceharness.cli.adapters import list_adapters
+
+    return list_adapters(as_json=as_json) if context.invoked_subcommand is None else 0
+
+
+@adapters.command("show")
+@click.argument("name")
+@_JSON
+def show_adapter(**options: Any) -> int:  # Any: one for each option above
+    """Show the options and capabilities of one adapter."""
+    from voiceharness.cli.adapters import describe_adapter
+
+    return describe_adapter(**options)

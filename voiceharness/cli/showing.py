@@ -1,0 +1,52 @@
+"""``voiceharness show``: saved calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voiceharness.cli.output import complain, takes_unicode, tell, tell_json, terminal_width
+from voiceharness.cli.suite import SUITE_FILE
+from voiceharness.errors import OptionError
+from voiceharness.measure.metrics import measure
+from voiceharness.report.artefacts import RECORDING, altered_files, load_call, load_document
+from voiceharness.report.console import call_text, suite_text
+from voiceharness.report.serialization import from_json
+from voiceharness.report.show import timeline_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["show_folder"]
+
+
+def show_folder(*, folder: Path, width: int | None, ascii_only: bool, events: bool, as_json: bool) -> int:
+    """Show a saved call, or the suite that a folder holds."""
+    ascii_only = ascii_only or not takes_unicode()
+    if (folder / SUITE_FILE).exists():
+        return _show_suite(folder / SUITE_FILE, ascii_only, as_json)
+    document, altered = load_document(folder), altered_files(folder)
+    if as_json:
+        tell_json({**document, "altered_files": list(altered)})
+        return 0
+    if altered:
+        complain(f"not as it was saved: {', '.join(altered)}")
+    tell(call_text(document, ascii_only=ascii_only))
+    if (folder / RECORDING).exists():
+        record = load_call(folder)
+        picture = timeline_text(
+            record, measure(record), width=width or terminal_width(), ascii_only=ascii_only, events=events
+        )
+        tell(f"\n{picture}")
+    return 0
+
+
+def _show_suite(file: Path, ascii_only: bool, as_json: bool) -> int:
+    try:
+        document = from_json(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise OptionError(f"{file} cannot be read: {error}") from error
+    if as_json:
+        tell_json(document)
+    else:
+        tell(suite_text(document, ascii_only=ascii_only))
+    return 0

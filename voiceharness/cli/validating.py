@@ -1,0 +1,67 @@
+"""``voiceharness validate``: what can be known of scenario files without calling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from voiceharness.cli.collecting import scenario_files
+from voiceharness.cli.output import tell, tell_json
+from voiceharness.errors import ScenarioError
+from voiceharness.registry import load_adapter
+from voiceharness.registry.settings import parse_settings
+from voiceharness.registry.target import Target
+from voiceharness.report.printable import printable
+from voiceharness.report.suite import suite_exit_code
+from voiceharness.scenario.yaml_file import load_scenarios
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from voiceharness.scenario.result import Outcome
+    from voiceharness.scenario.scenario import Scenario
+
+__all__ = ["validate_files"]
+
+
+def validate_files(*, paths: Sequence[Path], adapter: str | None, settings: Sequence[str], as_json: bool) -> int:
+    """Read all files, and tell what each scenario needs, what of that its adapter lacks, and every error."""
+    entries = [entry for file in scenario_files(paths) for entry in _entries(file, adapter, settings)]
+    outcomes: list[Outcome] = [entry["outcome"] for entry in entries]
+    code = suite_exit_code(outcomes)
+    if as_json:
+        tell_json({"format": "voiceharness-validation/1", "exit_code": code, "scenarios": entries})
+    else:
+        tell(printable("\n".join(_line(entry) for entry in entries)))
+    return code
+
+
+def _entries(file: Path, adapter: str | None, settings: Sequence[str]) -> list[dict[str, Any]]:  # Any: JSON
+    try:
+        return [_entry(file, scenario, adapter, settings) for scenario in load_scenarios(file)]
+    except ScenarioError as error:
+        return [{"file": str(file), "outcome": "bad_scenario", "error": str(error)}]
+
+
+def _entry(file: Path, scenario: Scenario, adapter: str | None, settings: Sequence[str]) -> dict[str, Any]:  # Any: JSON
+    target = Target(adapter)
+    name = target.adapter_for(scenario)
+    options = {**target.options_for(scenario), **parse_settings(settings, name)}
+    missing = load_adapter(name).capabilities_for(options).missing(scenario.requires)
+    return {
+        "file": str(file),
+        "scenario": scenario.name,
+        "outcome": "unsupported" if missing else "passed",
+        "adapter": name,
+        "requires": [str(requirement) for requirement in scenario.requires],
+        "missing": [str(requirement) for requirement in missing],
+    }
+
+
+def _line(entry: dict[str, Any]) -> str:  # Any: JSON
+    if entry["outcome"] == "bad_scenario":
+        return f"error: {entry['error']}"
+    needs = ", ".join(entry["requires"])
+    if entry["missing"]:
+        return f"unsupported: {entry['scenario']}: {entry['adapter']} lacks {', '.join(entry['missing'])}"
+    return f"ok: {entry['scenario']} ({entry['adapter']}; needs {needs})"

@@ -1,0 +1,112 @@
+"""What a scenario is run against, by name: an adapter, its options, and an agent that is served to it."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.agent import PhoneAgent
+from voiceharness.clock import run_real, run_virtual
+from voiceharness.errors import OptionError, VirtualTimeError
+from voiceharness.registry.options import create, load_agent, options_of
+from voiceharness.registry.plugins import HOSTS, load_adapter, load_host, plugins
+from voiceharness.scenario.run import run_call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from voiceharness.scenario.result import CallResult, StepResult
+    from voiceharness.scenario.run import SpeechEngines
+    from voiceharness.scenario.scenario import Scenario
+
+__all__ = ["DEFAULT_ADAPTER", "Target"]
+
+DEFAULT_ADAPTER: Final = "in_process"
+
+_NO_OPTIONS: Final[Mapping[str, object]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Whom to call, and how. ``adapter`` and each of ``options`` go before what a scenario says of itself.
+
+    ``agent`` is served on the adapter's transport while the call lasts: an agent, a class or function that makes one,
+    or ``package.module:name`` of either. What makes agents makes a new one for each call.
+    """
+
+    adapter: str | None = None
+    options: Mapping[str, object] = field(default_factory=lambda: _NO_OPTIONS)
+    agent: PhoneAgent | Callable[[], PhoneAgent] | str | None = None
+
+    def adapter_for(self, scenario: Scenario) -> str:
+        """Return the name of the adapter that reaches the agent for a scenario."""
+        return self.adapter or scenario.adapter or DEFAULT_ADAPTER
+
+    def options_for(self, scenario: Scenario) -> dict[str, object]:
+        """Return the options of that adapter; a scenario's own are meant for the adapter that it names."""
+        meant = self.adapter_for(scenario) == (scenario.adapter or DEFAULT_ADAPTER)
+        return {**(scenario.options if meant else {}), **self.options}
+
+    def call(
+        self,
+        scenario: Scenario,
+        *,
+        virtual: bool | None = None,
+        speech: SpeechEngines | None = None,
+        on_step: Callable[[StepResult], None] = lambda _step: None,
+        keep: Callable[[CallResult], None] = lambda _result: None,
+    ) -> CallResult:
+        """Run a scenario against the target in an event loop of its own.
+
+        ``virtual``: virtual or real time; None takes virtual time where the adapter declares it. ``keep`` is called
+        once with the evidence, also when the run is interrupted.
+
+        Raises:
+            ConfigurationError: if the target cannot be made; nothing was dialled then.
+        """
+        name, options = self.adapter_for(scenario), self.options_for(scenario)
+        adapter_class = load_adapter(name)
+        if any(option.name == "rate" for option in options_of(adapter_class)):
+            options = {"rate": scenario.rate, **options}
+        capabilities = adapter_class.capabilities_for(options)
+        if virtual and not capabilities.virtual_time:
+            raise OptionError(f"adapter {name!r} cannot run in virtual time; run in real time")
+        host = self._host(name)
+        kept: list[CallResult] = []
+
+        async def call() -> None:
+            async with host as reach:
+                adapter = create(name, {**options, **reach})
+                await run_call(
+                    scenario, adapter, capabilities=capabilities, speech=speech, on_step=on_step, keep=kept.append
+                )
+
+        try:
+            (run_virtual if capabilities.virtual_time and virtual is not False else run_real)(call())
+        except VirtualTimeError as error:
+            if not kept:
+                raise
+            kept[:] = [replace(kept[0], outcome="harness_fault", error=error)]
+        finally:
+            for result in kept:
+                keep(result)
+        return kept[0]
+
+    def _host(self, adapter: str) -> AbstractAsyncContextManager[Mapping[str, object]]:
+        if self.agent is None:
+            return nullcontext(_NO_OPTIONS)
+        if adapter not in {plugin.name for plugin in plugins(HOSTS)}:
+            raise OptionError(f"adapter {adapter!r} has no host that could serve an agent; reach it by its options")
+        return load_host(adapter)(_agent(self.agent))
+
+
+def _agent(given: PhoneAgent | Callable[[], PhoneAgent] | str) -> PhoneAgent:
+    if isinstance(given, str):
+        return load_agent(given)
+    made = given if isinstance(given, PhoneAgent) else given()
+    if not isinstance(made, PhoneAgent):
+        raise OptionError(f"{given!r} makes no PhoneAgent, but {type(made).__name__}")
+    return made
