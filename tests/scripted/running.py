@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from voiceharness.clock import run_virtual
+from voiceharness.clock import NS, LoopClock, run_virtual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-__all__ = ["virtually"]
+__all__ = ["seconds", "virtually"]
 
 P = ParamSpec("P")
 
@@ -23,3 +23,8 @@ def virtually(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]
         run_virtual(test(*args, **kwargs))
 
     return run
+
+
+def seconds() -> float:
+    """The time on the running loop."""
+    return LoopClock().now_ns() / NS

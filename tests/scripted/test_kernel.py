@@ -1,19 +1,15 @@
-"""The script kernel on its own: no event loop, no transport, a double with two methods."""
+"""The script kernel on its own: no event loop, no transport, a double of two methods and frames."""
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from voiceharness.clock import run_virtual
-from voiceharness.errors import StallError, VoiceHarnessError
+from tests.scripted.phone import PhoneCall, call, phone
+from voiceharness.errors import VoiceHarnessError
 from voiceharness.scripted.errors import (
     CallMatcherError,
-    ExpectationNotDoneError,
-    ExpectationWithdrawnError,
     ForbiddenCallError,
     IncompleteScriptError,
     PendingExpectation,
@@ -31,90 +27,10 @@ from voiceharness.scripted.kernel import (
     CallScript,
     ExpectationState,
     Pattern,
-    RecordedCall,
-    Rule,
-    StepQueue,
     run_matcher,
 )
 
 __all__: list[str] = []
-
-METHODS = ("dial", "hang_up", "frame")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class PhoneCall(RecordedCall):
-    method: str
-    args: Any = None
-
-
-def phone(**options: Any) -> CallScript[PhoneCall]:
-    return CallScript(CallLog[PhoneCall](), methods=METHODS, **options)
-
-
-def call(script: CallScript[PhoneCall], method: str, args: Any = None) -> None:
-    for reply in script.record(lambda **payload: PhoneCall(method=method, **payload), method=method, args=args):
-        reply()
-
-
-# The log, the steps
-
-
-def test_the_log_numbers_calls_and_stamps_the_time_it_was_given() -> None:
-    log = CallLog[PhoneCall](now=lambda: 1.5)
-    assert [log.record(PhoneCall, method="dial").index for _ in range(2)] == [0, 1]
-    assert [entry.at for entry in log.calls] == [1.5, 1.5]
-    assert len(log) == 2
-
-
-def test_time_does_not_count_when_calls_are_compared() -> None:
-    assert PhoneCall(index=0, at=1.0, method="dial") == PhoneCall(index=0, at=2.0, method="dial")
-
-
-def test_each_reader_of_the_log_gets_copies_of_its_own() -> None:
-    log = CallLog[PhoneCall]()
-    given = [1]
-    log.record(PhoneCall, method="dial", args=given)
-    given.append(2)
-    log.calls[0].args.append(3)
-    assert log.calls[0].args == [1]
-
-
-def test_a_recorded_call_shows_sizes_and_no_contents() -> None:
-    """Item 107."""
-    shown = repr(PhoneCall(index=3, method="dial", args="secret"))
-    assert shown == "<call 3 dial(args=6 characters)>"
-
-
-@pytest.mark.parametrize(
-    ("payload", "shown"),
-    [
-        (b"abc", "3 bytes"),
-        ([1, 2], "2 items"),
-        ({"a": 1}, "1 items"),
-        (None, "None"),
-        (True, "True"),
-        (object(), "object"),
-    ],
-)
-def test_any_payload_is_shown_by_its_size(payload: object, shown: str) -> None:
-    """Item 107."""
-    assert repr(PhoneCall(index=0, method="dial", args=payload)) == f"<call 0 dial(args={shown})>"
-
-
-def test_queueing_steps_is_all_or_nothing_and_counts_inputs_within_it() -> None:
-    steps = StepQueue[int]()
-
-    def prepare(index: int, given: object) -> int:
-        if not isinstance(given, int):
-            raise ScriptTypeError(f"input {index}")
-        return given
-
-    steps.enqueue([1], prepare)
-    with pytest.raises(ScriptTypeError, match="input 1"):
-        steps.enqueue([2, "3"], prepare)
-    assert steps.remaining == (1,)
-    assert [steps.take(), steps.take(), len(steps)] == [1, None, 0]
 
 
 # Order
@@ -434,130 +350,6 @@ def test_a_ban_nobody_broke_is_no_leftover() -> None:
     script = phone()
     script.forbid(Pattern("dial"))
     script.assert_complete()
-
-
-# Reply rules
-
-
-def test_a_rule_answers_calls_that_nobody_expects() -> None:
-    script, heard = phone(), list[int]()
-    script.add_rule(Rule(Pattern("dial")).run(lambda call: heard.append(call.index)))
-    call(script, "dial")
-    call(script, "dial")
-    assert heard == [0, 1]
-    script.assert_complete()
-
-
-def test_an_expectation_comes_before_a_rule_and_both_see_the_call() -> None:
-    script, heard = phone(), list[int]()
-    script.add_rule(Rule(Pattern("dial")).run(lambda call: heard.append(call.index)))
-    expectation = script.expect(Pattern("dial"))
-    call(script, "dial")
-    assert (expectation.result().index, heard) == (0, [0])
-
-
-def test_a_watching_rule_leaves_the_call_to_the_script() -> None:
-    script, heard = phone(), list[int]()
-    script.add_rule(Rule(Pattern("dial")).watch(lambda call: heard.append(call.index)))
-    call(script, "dial")
-    assert heard == [0]
-    assert script.leftovers.unconsumed_calls == (UnconsumedCall(0, "dial"),)
-
-
-@pytest.mark.parametrize(
-    ("limit", "answered"),
-    [
-        (lambda rule: rule.every(2), [1, 3, 5]),
-        (lambda rule: rule.after(4), [4, 5]),
-        (lambda rule: rule.times(2), [0, 1]),
-        (lambda rule: rule.after(1).every(2).times(1), [2]),
-    ],
-)
-def test_a_rule_may_be_limited(limit: Any, answered: list[int]) -> None:
-    script, heard = phone(), list[int]()
-    script.add_rule(limit(Rule(Pattern("frame")).run(lambda call: heard.append(call.index))))
-    for _ in range(6):
-        call(script, "frame")
-    assert heard == answered
-
-
-def test_a_rule_may_raise() -> None:
-    script, error = phone(), OSError("every call fails")
-    script.add_rule(Rule(Pattern("dial")).fail(error))
-    with pytest.raises(OSError, match="every call fails"):
-        call(script, "dial")
-    script.assert_complete()
-
-
-def test_nonsense_in_a_rule_is_refused() -> None:
-    with pytest.raises(ScriptValueError, match=r"every\(0\)"):
-        Rule(Pattern("dial")).every(0)
-    with pytest.raises(ScriptTypeError):
-        Rule(Pattern("dial")).fail(OSError)  # type: ignore[arg-type] # the point of the test
-
-
-# Awaiting
-
-
-def test_an_expectation_can_be_awaited_any_number_of_times() -> None:
-    async def scenario() -> None:
-        script = phone()
-        expectation = script.expect(Pattern("dial"))
-        both = asyncio.gather(expectation, expectation)
-        asyncio.get_running_loop().call_soon(call, script, "dial")
-        first, second = await both
-        assert first is second is await expectation
-
-    asyncio.run(scenario())
-
-
-def test_an_early_result_is_refused() -> None:
-    with pytest.raises(ExpectationNotDoneError, match="expectation 1"):
-        phone().expect(Pattern("dial")).result()
-
-
-def test_cancelling_the_only_waiter_withdraws_the_expectation() -> None:
-    """Item 103."""
-
-    async def scenario() -> None:
-        script = phone()
-        expectation = script.expect(Pattern("dial"))
-        following = script.expect(Pattern("hang_up"))
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(expectation, 1)
-        assert expectation.state is ExpectationState.WITHDRAWN
-        assert script.pending == (PendingExpectation(2, "hang_up"),)
-        call(script, "hang_up")
-        assert following.result().index == 0
-        with pytest.raises(ExpectationWithdrawnError):
-            expectation.result()
-
-    run_virtual(scenario())
-
-
-def test_cancelling_one_of_two_waiters_keeps_the_expectation() -> None:
-    async def scenario() -> None:
-        script = phone()
-        expectation = script.expect(Pattern("dial"))
-
-        async def wait() -> PhoneCall:
-            return await expectation  # type: ignore[no-any-return] # the kernel knows no call type
-
-        patient = asyncio.create_task(wait())
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(wait(), 1)
-        call(script, "dial")
-        assert (await patient).index == 0
-
-    run_virtual(scenario())
-
-
-def test_a_stalled_loop_names_the_expectation_it_waits_for() -> None:
-    async def scenario() -> None:
-        await phone().expect(Pattern("hang_up"))
-
-    with pytest.raises(StallError, match="expectation 1: hang_up, pending"):
-        run_virtual(scenario())
 
 
 # Ending

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from voiceharness.scripted.errors import ScriptTypeError
 from voiceharness.scripted.inbound import AudioDoneEvent, AudioEvent, CustomEvent, RawEvent
-from voiceharness.scripted.transport import ScriptedRealtimeTransport
+
+if TYPE_CHECKING:
+    from voiceharness.scripted.transport import ScriptedRealtimeTransport
 
 __all__: list[str] = []
 
 DONE = AudioDoneEvent()
-
-
-@pytest.fixture
-def transport() -> ScriptedRealtimeTransport:
-    return ScriptedRealtimeTransport()
 
 
 def test_delivery_is_at_once_and_in_order_of_registration(transport: ScriptedRealtimeTransport) -> None:

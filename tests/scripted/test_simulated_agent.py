@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.scripted.running import virtually
+from tests.scripted.running import seconds, virtually
 from voiceharness.clock import LoopClock
 from voiceharness.scripted.inbound import AudioEvent, AudioTranscriptDeltaEvent, FunctionCallEvent
 from voiceharness.scripted.simulated_agent import SimulatedAgent, Speak, UseTool
@@ -12,10 +12,6 @@ from voiceharness.scripted.sounds import PCM_24K
 from voiceharness.scripted.transport import ScriptedRealtimeTransport
 
 __all__: list[str] = []
-
-
-def seconds() -> float:
-    return LoopClock().now_ns() / 1e9
 
 
 @virtually

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +12,11 @@ from voiceharness.clock import LoopClock
 from voiceharness.scripted.calls import CALL_TYPES, InterruptCall, MuteCall, SendAudioCall, SendMessageCall
 from voiceharness.scripted.errors import (
     ForbiddenCallError,
-    ForeignThreadError,
     IncompleteRealtimeScenarioError,
-    ScriptedRealtimeConnectionSupersededError,
     ScriptTypeError,
-    ScriptValueError,
     UnconsumedCall,
     UnexpectedRealtimeCallError,
 )
-from voiceharness.scripted.inbound import AudioInterruptedEvent, OutputTextDeltaEvent, TurnDoneEvent
 from voiceharness.scripted.protocol import RealtimeTransport
 from voiceharness.scripted.transport import ScriptedRealtimeTransport
 
@@ -32,15 +26,6 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 SECRET = "sk-very-secret"
-
-
-@pytest.fixture
-def transport() -> ScriptedRealtimeTransport:
-    return ScriptedRealtimeTransport()
-
-
-def seconds() -> float:
-    return LoopClock().now_ns() / 1e9
 
 
 # What is recorded
@@ -310,256 +295,3 @@ def test_something_that_names_no_method_is_refused(transport: ScriptedRealtimeTr
         transport.expect_call(int)  # type: ignore[type-var] # the point of the test
     with pytest.raises(ValueError, match="did you mean 'send_audio'"):
         transport.expect_call("send_audo")  # type: ignore[call-overload] # the point of the test
-
-
-# Reply rules
-
-
-def test_a_rule_emits_events_for_each_call_that_fits(transport: ScriptedRealtimeTransport) -> None:
-    heard = list[str]()
-    transport.on("output_text_delta", lambda event: heard.append(event.delta))
-    transport.when(SendMessageCall, lambda call: call.message != "quiet").emit(OutputTextDeltaEvent(delta="yes"))
-    for message in ("a", "quiet", "b"):
-        transport.send_message(message)
-    assert heard == ["yes", "yes"]
-    assert [call.index for call in transport.leftovers.unconsumed_calls] == [1]
-
-
-def test_a_rule_may_make_its_events_of_the_call(transport: ScriptedRealtimeTransport) -> None:
-    heard = list[str]()
-    transport.on("output_text_delta", lambda event: heard.append(event.delta))
-    transport.when(SendMessageCall).respond(lambda call: [OutputTextDeltaEvent(delta=call.message.upper())])
-    transport.send_message("hello")
-    assert heard == ["HELLO"]
-
-
-def test_a_rule_answers_once_the_method_has_had_its_effect(transport: ScriptedRealtimeTransport) -> None:
-    seen = list[object]()
-    transport.when("connect").run(lambda _: seen.append(transport.status))
-    transport.when("mute").run(lambda _: seen.append(transport.muted))
-    transport.when("close").run(lambda _: seen.append(transport.status))
-    transport.connect_nowait()
-    transport.mute(True)
-    transport.close()
-    assert seen == ["connected", True, "disconnected"]
-
-
-def test_a_rule_may_fail_every_second_call(transport: ScriptedRealtimeTransport) -> None:
-    transport.when("send_audio").every(2).fail(OSError("lost"))
-    outcomes = list[str]()
-    for _ in range(4):
-        try:
-            transport.send_audio(b"")
-            outcomes.append("sent")
-        except OSError:
-            outcomes.append("lost")
-    assert outcomes == ["sent", "lost", "sent", "lost"]
-
-
-def test_a_failing_connect_rule_fails_the_connect(transport: ScriptedRealtimeTransport) -> None:
-    transport.when("connect").times(1).fail(OSError("refused"))
-    with pytest.raises(OSError, match="refused"):
-        transport.connect_nowait()
-    transport.assert_closed()
-    transport.connect_nowait()
-    assert transport.status == "connected"
-
-
-# Trouble on the way
-
-
-@virtually
-async def test_a_dropped_call_is_recorded_and_the_far_side_never_sees_it() -> None:
-    transport = ScriptedRealtimeTransport()
-    transport.drop_next_call("send_message")
-    expectation = transport.expect_call("send_message")
-    transport.send_message("lost")
-    transport.send_message("found")
-    assert (await expectation).message == "found"
-    assert len(transport.calls) == 2
-    assert "-- call 0 (send_message): dropped" in str(transport.timeline)
-
-
-@virtually
-async def test_a_delayed_call_meets_the_script_later() -> None:
-    transport = ScriptedRealtimeTransport()
-    transport.delay_next_call("interrupt", 1.5)
-    expectation = transport.expect_call("interrupt")
-    transport.interrupt()
-    assert not expectation.done()
-    await expectation
-    assert seconds() == 1.5
-    assert transport.calls[0].at == 0
-
-
-@virtually
-async def test_what_is_wrong_with_a_delayed_call_fails_the_expectation_only() -> None:
-    transport = ScriptedRealtimeTransport()
-    transport.delay_next_call("mute", 0.5)
-    transport.when("interrupt").emit(AudioInterruptedEvent())
-    expectation = transport.expect_call("interrupt")
-    transport.mute(True)
-    assert transport.muted is True
-    with pytest.raises(UnexpectedRealtimeCallError):
-        await expectation
-    assert "did not fit: UnexpectedRealtimeCallError" in str(transport.timeline)
-
-
-@virtually
-async def test_the_answer_to_a_delayed_call_comes_late_as_well() -> None:
-    transport, heard = ScriptedRealtimeTransport(), asyncio.Event()
-    transport.on("audio_interrupted", lambda _: heard.set())
-    transport.when("interrupt").emit(AudioInterruptedEvent())
-    transport.delay_next_call("interrupt", 0.5)
-    transport.interrupt()
-    await heard.wait()
-    assert transport.timeline.latency("interrupt", "audio_interrupted") == 0.5
-
-
-@virtually
-async def test_a_delayed_connect_waits() -> None:
-    transport, statuses = ScriptedRealtimeTransport(), list[tuple[str, float]]()
-    transport.on("connection_change", lambda event: statuses.append((event.status, seconds())))
-    transport.delay_next_call("connect", 2)
-    await transport.connect()
-    assert statuses == [("connecting", 0), ("connected", 2)]
-
-
-@virtually
-async def test_a_hanging_connect_waits_until_it_is_cancelled() -> None:
-    transport = ScriptedRealtimeTransport()
-    transport.hang_next_connect()
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(transport.connect(), 10)
-    transport.assert_closed()
-    await transport.connect()
-
-
-@virtually
-async def test_a_hanging_connect_is_overtaken_by_a_disconnect() -> None:
-    transport = ScriptedRealtimeTransport()
-    transport.hang_next_connect()
-    connecting = asyncio.ensure_future(transport.connect())
-    await LoopClock().sleep(1)
-    transport.disconnect()
-    with pytest.raises(ScriptedRealtimeConnectionSupersededError):
-        await connecting
-
-
-def test_trouble_that_cannot_happen_is_refused(transport: ScriptedRealtimeTransport) -> None:
-    with pytest.raises(ScriptValueError, match="cannot be dropped"):
-        transport.drop_next_call("connect")
-    with pytest.raises(ScriptValueError, match="not below 0"):
-        transport.delay_next_call("mute", -1)
-
-
-def test_trouble_no_call_ran_into_is_left_over(transport: ScriptedRealtimeTransport) -> None:
-    transport.drop_next_call("mute")
-    with pytest.raises(IncompleteRealtimeScenarioError, match="never used: 1 of mute"):
-        transport.assert_complete()
-    transport.mute(True)
-    transport.assert_complete()
-
-
-def test_the_connection_is_lost_after_some_audio(transport: ScriptedRealtimeTransport) -> None:
-    errors = list[object]()
-    transport.on("error", lambda event: errors.append(event.error))
-    transport.connect_nowait()
-    error = OSError("gone")
-    transport.disconnect_after_audio(3, error)
-    statuses = list[str]()
-    for _ in range(5):
-        transport.send_audio(b"\x00\x00")
-        statuses.append(transport.status)
-    assert statuses == ["connected"] * 2 + ["disconnected"] * 3
-    assert errors == [error]
-
-
-# Timeline
-
-
-@virtually
-async def test_the_timeline_tells_what_went_over_the_transport() -> None:
-    transport = ScriptedRealtimeTransport()
-    await transport.connect()
-    for _ in range(3):
-        transport.send_audio(b"\x00" * 320)
-        await LoopClock().sleep(0.02)
-    transport.emit(TurnDoneEvent())
-    transport.interrupt()
-    assert str(transport.timeline).splitlines() == [
-        "     0.000 -> connect",
-        "     0.000 <- connection_change",
-        "     0.000 <- connection_change",
-        "     0.000 -> send_audio, 960 bytes in 3, until 0.040",
-        "     0.060 <- turn_done",
-        "     0.060 -> interrupt",
-    ]
-
-
-def test_an_empty_timeline_says_so(transport: ScriptedRealtimeTransport) -> None:
-    assert str(transport.timeline) == "nothing was sent or received"
-    assert transport.timeline.latency("interrupt", "audio_interrupted") is None
-    transport.interrupt()
-    assert str(transport.timeline) == "         - -> interrupt"
-    assert transport.timeline.latency("interrupt", "audio_interrupted") is None
-
-
-# Threads
-
-
-def in_another_thread(work: Any) -> None:
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-
-
-def test_another_thread_is_refused(transport: ScriptedRealtimeTransport) -> None:
-    transport.interrupt()
-    caught = list[BaseException]()
-
-    def work() -> None:
-        for use in (
-            transport.interrupt,
-            transport.close,
-            transport.disconnect,
-            lambda: transport.emit(TurnDoneEvent()),
-        ):
-            try:
-                use()
-            except ForeignThreadError as error:
-                caught.append(error)
-
-    in_another_thread(work)
-    assert len(caught) == 4
-    assert "threadsafe()" in str(caught[0])
-    assert len(transport.calls) == 1
-
-
-def test_the_facade_lets_another_thread_in() -> None:
-    async def main() -> None:
-        transport = ScriptedRealtimeTransport()
-        transport.when("interrupt").fail(OSError("refused"))
-        facade = transport.threadsafe()
-
-        def work() -> tuple[bool, bool]:
-            facade.send_audio(b"\x01\x02", commit=True).result()
-            with pytest.raises(OSError, match="refused"):
-                facade.run(lambda inner: inner.interrupt()).result()
-            return facade.emit(TurnDoneEvent()).result(), facade.run(lambda inner: inner.muted).result()
-
-        assert await asyncio.to_thread(work) == (False, False)
-        assert transport.audio_sent() == b"\x01\x02"
-
-    asyncio.run(main())
-
-
-def test_a_request_of_another_thread_can_be_cancelled_before_it_ran() -> None:
-    async def main() -> None:
-        transport = ScriptedRealtimeTransport()
-        request = transport.threadsafe().send_audio(b"")
-        assert request.cancel()
-        await LoopClock().sleep(0)
-        assert transport.calls == ()
-
-    asyncio.run(main())
