@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from tests.measure.calls import Call, silence, speechlike, tone
@@ -158,6 +159,14 @@ def test_a_listeners_word_is_no_turn_and_breaks_none() -> None:
     assert agent_turns(metrics) == [(0.0, 8.0)]
     assert not metrics.user_turns
     assert [utterance.intent for utterance in metrics.utterances] == ["backchannel"] * 3
+
+
+@pytest.mark.parametrize("item", ["a", None])
+def test_a_listeners_word_in_a_long_pause_of_what_is_queued_is_no_turn(item: str | None) -> None:
+    """Case A23: the agent goes on without having waited for it."""
+    call = Call(8).agent(0, np.concatenate((tone(440, 2), silence(1), tone(440, 2))), item)
+    metrics = measure(call.user(2.5, speechlike(0.3), text="yeah").record())
+    assert not metrics.user_turns
 
 
 def test_the_same_word_in_silence_is_an_answer() -> None:

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 
 from voiceharness.audio.edges import Span, speech_edges
 from voiceharness.audio.vad import find_segments
-from voiceharness.measure.spans import joined
 from voiceharness.measure.utterances import Utterance, integer, only_fillers, user_utterances
 
 if TYPE_CHECKING:
@@ -73,8 +72,8 @@ def find_turns(record: CallRecord, playout: Playout, tail_silence: float) -> Con
     """Find the turns of both parties; ``tail_silence`` is in seconds."""
     tail = round(tail_silence * record.rate)
     segments = find_segments(record.agent, record.rate)
-    speaking = joined(segments, tail - 1)
-    utterances = [_with_intent(utterance, speaking) for utterance in user_utterances(record)]
+    listening = _Listening(tuple(segments), playout, tail)
+    utterances = [_with_intent(utterance, listening) for utterance in user_utterances(record)]
     stops = _stops(record, playout, utterances)
     pieces = _cut(record, segments, stops)
     agent = _agent_turns(pieces, _Floor.of(record, playout, utterances), tail)
@@ -82,12 +81,34 @@ def find_turns(record: CallRecord, playout: Playout, tail_silence: float) -> Con
     return Conversation(tuple(segments), tuple(utterances), tuple(agent), tuple(user), tuple(stops))
 
 
-def _with_intent(utterance: Utterance, speaking: Iterable[Span]) -> Utterance:
-    """Fillers said while the agent speaks leave it the floor; said in silence they are an answer."""
+def _with_intent(utterance: Utterance, listening: _Listening) -> Utterance:
+    """Fillers said while it is the agent's turn leave it the floor; said when it has ended they are an answer."""
     if utterance.intent is not None:
         return utterance
-    listening = any(turn.onset <= utterance.onset < turn.offset for turn in speaking)
-    return replace(utterance, intent="backchannel" if listening and only_fillers(utterance.text) else "turn")
+    yields = not (only_fillers(utterance.text) and listening.at(utterance.onset))
+    return replace(utterance, intent="turn" if yields else "backchannel")
+
+
+@dataclass(frozen=True, slots=True)
+class _Listening:
+    """When it is the agent's turn: while it is heard, and in pauses after which it goes on without waiting."""
+
+    segments: tuple[Span, ...]
+    playout: Playout
+    tail: int
+
+    def at(self, position: int) -> bool:
+        before = max((segment.offset for segment in self.segments if segment.onset <= position), default=None)
+        after = min((segment.onset for segment in self.segments if segment.offset > position), default=None)
+        if before is None or after is None:
+            return False
+        return after - before < self.tail or self._goes_on(before, after, position)
+
+    def _goes_on(self, before: int, after: int, position: int) -> bool:
+        arrival = self.playout.at(after)
+        if arrival is None:
+            return False
+        return arrival.at <= position or (arrival.item is not None and arrival.item == self.playout.item(before - 1))
 
 
 def _stops(record: CallRecord, playout: Playout, utterances: Iterable[Utterance]) -> list[int]:
