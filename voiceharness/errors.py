@@ -112,13 +112,14 @@ class OptionError(ConfigurationError):
 
 
 class ConformanceError(VoiceHarnessError, AssertionError):
-    """An adapter breaks a rule of the contract, as ``check_adapter`` found; ``rule`` is the rule in words."""
+    """An adapter breaks a rule of the contract; ``rule`` says which, ``detail`` what ``check_adapter`` saw."""
 
     exit_code = 5
 
     def __init__(self, *, adapter: str, rule: str, detail: str):
         self.adapter = adapter
         self.rule = rule
+        self.detail = detail
         super().__init__(f"adapter {adapter!r} breaks the rule that {rule}: {detail}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -16,12 +17,14 @@ from voiceharness.clock import LoopClock, run_real, run_virtual
 from voiceharness.errors import AgentCrashedError, OptionError, PendingTransportError
 from voiceharness.events import EndOfStream, TurnDone, Word, Words
 from voiceharness.speech.synthesis import Speech
+from voiceharness.testing import RULES, check_adapter
 from voiceharness_adapters.in_process import InProcessTurns
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from voiceharness.adapter import Received
+    from voiceharness.agent import PhoneAgent
     from voiceharness_adapters.in_process import AnswerFunction
 
 __all__: list[str] = []
@@ -278,6 +281,20 @@ def test_a_function_that_blocks_runs_beside_the_loop_in_real_time() -> None:
 
 
 # The rest of the contract
+
+
+def test_it_keeps_the_contract_as_far_as_a_function_can_be_an_agent() -> None:
+    """Case B37. The rest needs an agent that acts by itself, which a function does not."""
+
+    @asynccontextmanager
+    async def host(_agent: PhoneAgent) -> AsyncIterator[dict[str, AnswerFunction]]:
+        yield {"answer": audio_later}
+
+    about_the_agent = ("the user's audio", "what the agent sends", "the end of the call", "a failure", "loses nothing")
+    rules = [words for words in RULES if not any(fragment in words for fragment in about_the_agent)]
+    rules.remove("what is declared can be done, and nothing else")
+    run_virtual(check_adapter(InProcessTurns, host, rules=rules))
+    assert len(rules) == 7
 
 
 def test_an_answer_that_is_still_coming_is_closed_when_the_call_ends() -> None:

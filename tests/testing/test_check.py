@@ -1,0 +1,390 @@
+"""The kit passes what keeps the contract, and names the rule that a broken adapter breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from voiceharness.audio.chunk import AudioChunk
+from voiceharness.clock import NS, LoopClock, run_real, run_virtual
+from voiceharness.errors import CallDroppedError, ConformanceError
+from voiceharness.events import EndOfStream, RemoteHangup, Words
+from voiceharness.testing import RULES, check_adapter
+from voiceharness_adapters.in_process import InProcess, host
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voiceharness.adapter import Received
+    from voiceharness.capabilities import AdapterCapabilities, DtmfMethod
+
+__all__: list[str] = []
+
+
+def test_the_in_process_adapter_keeps_the_contract_in_virtual_time() -> None:
+    """Case B37."""
+    run_virtual(check_adapter(InProcess, host))
+
+
+@pytest.mark.realtime
+def test_the_in_process_adapter_keeps_the_contract_in_real_time() -> None:
+    run_real(check_adapter(InProcess, host))
+
+
+def test_it_does_so_at_every_rate() -> None:
+    for rate in InProcess.capabilities.rates:
+        run_virtual(check_adapter(lambda rate=rate, **target: InProcess(rate=rate, **target), host))
+
+
+def test_a_broken_rule_is_an_assertion_that_fails() -> None:
+    assert issubclass(ConformanceError, AssertionError)
+
+
+# Adapters that break one rule each
+
+
+class Nameless(InProcess):
+    """Has no name."""
+
+    name = ""
+
+
+class OffRate(InProcess):
+    """Runs at a rate it does not list."""
+
+    rate = 11025
+
+    def __init__(self, agent: Any) -> None:
+        super().__init__(agent)
+        self.rate = 11025
+
+
+class Placeless(InProcess):
+    """Cannot be called nor call."""
+
+    capabilities = replace(InProcess.capabilities, directions=frozenset())
+
+
+class Timeless(InProcess):
+    """Does not say that it can run in virtual time."""
+
+    capabilities = replace(InProcess.capabilities, virtual_time=False)
+
+
+class Widening(InProcess):
+    """Declares more for its options than for itself."""
+
+    @classmethod
+    def capabilities_for(cls, options: Mapping[str, object]) -> AdapterCapabilities:
+        return replace(cls.capabilities, dtmf=frozenset({"info"}))
+
+
+class Eager(InProcess):
+    """Takes audio that goes nowhere."""
+
+    async def send_audio(self, chunk: AudioChunk) -> None:
+        if self.is_connected:
+            await super().send_audio(chunk)
+
+
+class Shy(InProcess):
+    """Never says that it is connected."""
+
+    is_connected = False
+
+
+class Touchy(InProcess):
+    """Cannot be disconnected twice."""
+
+    gone = False
+
+    async def disconnect(self) -> None:
+        await super().disconnect()
+        if self.gone:
+            raise CallDroppedError("twice")
+        self.gone = True
+
+
+class Halfhearted(InProcess):
+    """Cannot be disconnected before it was connected."""
+
+    async def disconnect(self) -> None:
+        await super().disconnect()
+        if self._task is None:
+            raise ValueError("no call")
+
+
+class Deaf(InProcess):
+    """Drops what the user says."""
+
+    async def send_audio(self, chunk: AudioChunk) -> None:
+        self._connected("send audio")
+
+
+class Backwards(InProcess):
+    """Delivers the blocks of the user from loud to quiet."""
+
+    async def send_audio(self, chunk: AudioChunk) -> None:
+        turned = chunk.samples * 4.0 * 10 ** (-0.6 * ((chunk.position or 0) // 800))
+        await super().send_audio(AudioChunk.from_samples(turned.astype("int16"), chunk.rate))
+
+
+class Lossy(InProcess):
+    """Loses the first piece of what the agent says."""
+
+    dropped = False
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        item = await super().receive_audio(timeout)
+        if isinstance(item, AudioChunk) and not self.dropped:
+            self.dropped = True
+            return replace(item, pcm=b"")
+        return item
+
+
+class Unstamped(InProcess):
+    """Does not say when things came."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        item = await super().receive_audio(timeout)
+        return None if item is None else replace(item, at_ns=None)
+
+
+class Misrated(InProcess):
+    """Passes audio on at another rate."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        item = await super().receive_audio(timeout)
+        return replace(item, rate=16000) if isinstance(item, AudioChunk) else item
+
+
+class Endless(InProcess):
+    """Ignores the timeout."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        return await super().receive_audio(None)
+
+
+class Dawdling(InProcess):
+    """Waits longer than it should."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        return await super().receive_audio(0.5)
+
+
+class Ending(InProcess):
+    """Takes silence for the end."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        return await super().receive_audio(timeout) or EndOfStream(at_ns=0)
+
+
+class Unending(InProcess):
+    """Keeps the end to itself."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        clock = LoopClock()
+        end_ns = clock.now_ns() + round((timeout or 0) * NS)
+        item = await super().receive_audio(timeout)
+        if not isinstance(item, EndOfStream | RemoteHangup):
+            return item
+        await clock.sleep_until_ns(end_ns)
+        return None
+
+
+class Foreign(InProcess):
+    """Lets the agent's own errors through."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        try:
+            return await super().receive_audio(timeout)
+        except CallDroppedError:
+            raise
+        except Exception as error:
+            raise error.__cause__ or error from None
+
+
+class Sleepy(InProcess):
+    """Leaves a reader waiting for ever."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        item = await super().receive_audio(timeout)
+        if timeout is None and isinstance(item, EndOfStream):
+            await asyncio.get_running_loop().create_future()
+        return item
+
+
+class Stubborn(InProcess):
+    """Swallows a cancellation."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        try:
+            return await super().receive_audio(timeout)
+        except asyncio.CancelledError:
+            return None
+
+
+class Littering(InProcess):
+    """Leaves a task behind when it is cancelled half-way."""
+
+    async def connect(self) -> None:
+        self.helper = asyncio.create_task(LoopClock().sleep(3600), name="helper")
+        await LoopClock().sleep(0)
+        await super().connect()
+
+    async def disconnect(self) -> None:
+        if self.is_connected:
+            self.helper.cancel()
+        await super().disconnect()
+
+
+class Forgetful(InProcess):
+    """Drops what it has in hand when it is cancelled."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        item = await super().receive_audio(timeout)
+        await LoopClock().sleep(0.001)
+        return item
+
+
+class Boastful(InProcess):
+    """Declares an interrupt signal that does nothing."""
+
+    async def interrupt(self) -> None:
+        self._connected("interrupt")
+
+
+class Mumbling(InProcess):
+    """Sends other digits than it is given."""
+
+    async def send_dtmf(self, digits: str, *, method: DtmfMethod, tone_ms: int = 100, gap_ms: int = 100) -> None:
+        await super().send_dtmf(digits.replace("1", "#"), method=method)
+
+
+class Substituting(InProcess):
+    """Sends digits by another method than asked."""
+
+    async def send_dtmf(self, digits: str, *, method: DtmfMethod, tone_ms: int = 100, gap_ms: int = 100) -> None:
+        await super().send_dtmf(digits, method="event")
+
+
+class Speechless(InProcess):
+    """Loses the words."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        item = await super().receive_audio(timeout)
+        return replace(item, words=()) if isinstance(item, Words) else item
+
+
+class Leaking(InProcess):
+    """Leaves a thread and two sockets behind with every call."""
+
+    gate = threading.Event()
+    kept: list[socket.socket] = []  # noqa: RUF012  shared on purpose: it is what leaks
+
+    async def connect(self) -> None:
+        await super().connect()
+        self.kept.extend(socket.socketpair())
+        threading.Thread(target=self.gate.wait, daemon=True).start()
+
+
+BROKEN = [
+    (Nameless, "declares a name", "it has no name"),
+    (OffRate, "declares a name", "its rate is 11025 Hz, which its capabilities do not list"),
+    (Placeless, "declares a name", "its capabilities list no direction"),
+    (Timeless, "declares a name", "it runs in virtual time here, but does not declare virtual_time"),
+    (Widening, "declares a name", "capabilities_for({}) has more than the class declares"),
+    (Eager, "before connect()", "send_audio() before connect() raised no PendingTransportError"),
+    (Shy, "before connect()", "is_connected is false after connect() has returned"),
+    (Touchy, "disconnect() may come", "disconnect() raised CallDroppedError: twice; it never raises"),
+    (Halfhearted, "disconnect() may come", "disconnect() raised ValueError: no call; an adapter translates foreign"),
+    (Deaf, "the user's audio", "the agent did not get the user's audio in full within 5 s"),
+    (Backwards, "the user's audio", "the agent got blocks of sound at -21, -27, -33, -39 dB"),
+    (Lossy, "what the agent sends", "receive_audio() got 0.300 s of sound where 0.4 s were sent"),
+    (Unstamped, "what the agent sends", "receive_audio() returned <AudioChunk 800 samples at 8000 Hz> without"),
+    (Misrated, "what the agent sends", "agent audio came at [16000] Hz on a line of 8000 Hz"),
+    (Endless, "returns None", "receive_audio(timeout=0) did not return within 5 s"),
+    (Dawdling, "returns None", "receive_audio(timeout=0) waited 0.500 s"),
+    (Ending, "returns None", "the stream ended while the agent was on the line"),
+    (Unending, "the end of the call", "nothing was said of the agent's end within 5 s"),
+    (Foreign, "a failure of the agent", "receive_audio(timeout=5) raised ValueError: crashed on purpose"),
+    (Sleepy, "wakes whoever waits", "a waiting receive_audio(), after disconnect(), did not end"),
+    (Stubborn, "can be cancelled", "receive_audio(), cancelled at await 1, ended with RuntimeError: the cancellation"),
+    (Littering, "can be cancelled", "connect(), cancelled at await 1, and then disconnected, left task 'helper'"),
+    (Forgetful, "loses nothing", "receive_audio(), cancelled again and again, got"),
+    (Boastful, "what is declared", "the agent did not get the interrupt signal within 5 s"),
+    (Mumbling, "what is declared", "the agent got ##4 where 1#4 were sent by event"),
+    (Substituting, "what is declared", "send_dtmf(method='rfc4733') is not declared, but raised no Unsupported"),
+    (Speechless, "what is declared", "streaming_transcripts is declared, but of the words came ''"),
+]
+
+
+def rules(*fragments: str) -> list[str]:
+    """The rules whose words hold one of some fragments."""
+    return [words for words in RULES if any(fragment in words for fragment in fragments)]
+
+
+@pytest.mark.parametrize(("broken", "rule", "detail"), BROKEN)
+def test_a_broken_adapter_is_told_which_rule_it_breaks_and_what_was_seen(
+    broken: type[InProcess], rule: str, detail: str
+) -> None:
+    (words,) = rules(rule)
+    with pytest.raises(ConformanceError) as caught:
+        run_virtual(check_adapter(broken, host, rules=[words]))
+    assert f"breaks the rule that {words}: {detail}" in str(caught.value)
+    assert (caught.value.rule, caught.value.adapter) == (words, broken.name)
+
+
+@pytest.mark.realtime
+def test_threads_and_sockets_that_are_left_are_counted() -> None:
+    try:
+        with pytest.raises(ConformanceError, match="after 20 calls there were left: 20 threads, 40 open files"):
+            run_real(check_adapter(Leaking, host, rules=rules("left behind")))
+    finally:
+        Leaking.gate.set()
+        for left in Leaking.kept:
+            left.close()
+
+
+def test_an_error_of_ours_in_the_wrong_place_is_a_broken_rule_too() -> None:
+    class Dropping(InProcess):
+        async def send_audio(self, chunk: AudioChunk) -> None:
+            self._connected("send audio")
+            raise CallDroppedError("no line")
+
+    with pytest.raises(ConformanceError, match="whole and in order: it raised CallDroppedError: no line") as caught:
+        run_virtual(check_adapter(Dropping, host))
+    assert isinstance(caught.value.__cause__, CallDroppedError)
+
+
+def test_a_transport_that_keeps_its_own_time_is_asked_for_the_users_audio_by_its_tick() -> None:
+    class Ticking(InProcess):
+        timing = replace(InProcess.timing, paced_by="transport")
+
+        async def connect(self) -> None:
+            await super().connect()
+            self.ticking = asyncio.create_task(self._tick(), name="tick")
+
+        async def _tick(self) -> None:
+            position = 0
+            while True:
+                await LoopClock().sleep(0.02)
+                if self._line is not None:
+                    self._connected("send audio").deliver(self._line.user_frame(position, 160))
+                    position += 160
+
+        async def disconnect(self) -> None:
+            if self.is_connected:
+                self.ticking.cancel()
+            await super().disconnect()
+
+    run_virtual(check_adapter(Ticking, host, rules=rules("the user's audio")))
+
+
+def test_a_rule_that_is_not_chosen_is_not_checked() -> None:
+    run_virtual(check_adapter(Deaf, host, rules=[words for words in RULES if words not in rules("the user's audio")]))

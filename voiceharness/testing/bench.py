@@ -1,0 +1,208 @@
+"""The bench an adapter is checked on: an agent that does what it is told, and a guard around the adapter.
+
+The guard turns the two faults that any call can show, not returning in time and raising an error that is none of ours,
+into broken rules. Errors of our own tree pass, for the rule to judge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from voiceharness.audio.chunk import AudioChunk
+from voiceharness.clock import NS, LoopClock, Pacer
+from voiceharness.doubles.scripted_agent import ScriptedPhoneAgent
+from voiceharness.errors import ConformanceError, UnsupportedCapabilityError, VoiceHarnessError
+from voiceharness.events import EndOfStream
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+
+    from voiceharness.adapter import Message, Received, VoiceAgentAdapter
+    from voiceharness.agent import AgentCall, Host
+    from voiceharness.doubles.log import CallLog
+    from voiceharness.doubles.scripted_agent import Cue
+    from voiceharness.events import UserItem
+
+__all__ = ["Bench", "BenchCall", "GuardedAdapter", "ProbeAgent"]
+
+T = TypeVar("T")
+FRAME: Final = 0.02
+EARLY: Final = 0.01
+
+
+class ProbeAgent(ScriptedPhoneAgent):
+    """Follows a timetable, keeps a log, and can be waited for."""
+
+    def __init__(self, cues: Iterable[Cue] = ()) -> None:
+        super().__init__(cues)
+        self._news = asyncio.Event()
+
+    def reaction(self, call: AgentCall) -> Callable[[UserItem], None]:
+        """Tell who waits that something came."""
+        return lambda _item: self._news.set()
+
+    async def until(self, condition: Callable[[CallLog], bool]) -> None:
+        """Wait until the log of the call fulfils a condition."""
+        while not self.logs or not condition(self.log):
+            self._news.clear()
+            await self._news.wait()
+
+
+class GuardedAdapter:
+    """An adapter whose calls are bounded in time and in what they may raise."""
+
+    def __init__(self, adapter: VoiceAgentAdapter, patience: float) -> None:
+        self.adapter = adapter
+        self._patience = patience
+
+    def broken(self, detail: str) -> ConformanceError:
+        """Make the error that says what was observed; the rule's words are added by who runs the rule."""
+        return ConformanceError(adapter=self.adapter.name, rule="", detail=detail)
+
+    async def bounded(self, what: str, work: Coroutine[Any, Any, T]) -> T:
+        """Await something the adapter does.
+
+        Raises:
+            ConformanceError: if it does not end in time, or raises what is none of our errors.
+        """
+        limit = asyncio.timeout(self._patience)
+        try:
+            async with limit:
+                return await work
+        except VoiceHarnessError:
+            raise
+        except Exception as error:
+            if limit.expired():
+                raise self.broken(f"{what} did not return within {self._patience:g} s") from None
+            raise self.broken(
+                f"{what} raised {type(error).__name__}: {error}; an adapter translates foreign errors into ours"
+            ) from error
+
+    async def connect(self) -> None:
+        """Connect."""
+        await self.bounded("connect()", self.adapter.connect())
+
+    async def disconnect(self) -> None:
+        """Disconnect, which never raises."""
+        try:
+            await self.bounded("disconnect()", self.adapter.disconnect())
+        except ConformanceError:
+            raise
+        except VoiceHarnessError as error:
+            raise self.broken(f"disconnect() raised {type(error).__name__}: {error}; it never raises") from error
+
+    async def send_audio(self, chunk: AudioChunk) -> None:
+        """Send the user's audio."""
+        await self.bounded("send_audio()", self.adapter.send_audio(chunk))
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        """Receive what comes next."""
+        clock = LoopClock()
+        start_ns = clock.now_ns()
+        what = f"receive_audio(timeout={timeout})" if timeout is None else f"receive_audio(timeout={timeout:g})"
+        item = await self.bounded(what, self.adapter.receive_audio(timeout))
+        waited = (clock.now_ns() - start_ns) / NS
+        if item is None and (timeout is None or waited < timeout - EARLY):
+            raise self.broken(f"{what} returned None after {waited:.3f} s")
+        if item is not None and item.at_ns is None and not isinstance(item, EndOfStream):
+            raise self.broken(f"receive_audio() returned {item!r} without the time of its arrival (at_ns)")
+        return item
+
+    async def received_until(self, enough: Callable[[list[Received]], bool]) -> list[Received]:
+        """Receive until there is enough, the stream has ended, or patience has."""
+        return await self.received_for(self._patience, enough)
+
+    async def received_for(
+        self, seconds: float, enough: Callable[[list[Received]], bool] = lambda _items: False
+    ) -> list[Received]:
+        """Receive for some time, or until there is enough or the stream has ended."""
+        items: list[Received] = []
+        clock = LoopClock()
+        end_ns = clock.now_ns() + round(seconds * NS)
+        while not enough(items) and (left := end_ns - clock.now_ns()) > 0:
+            item = await self.receive_audio(left / NS)
+            if item is not None:
+                items.append(item)
+            if isinstance(item, EndOfStream):
+                break
+        return items
+
+
+@dataclass(frozen=True, slots=True)
+class BenchCall:
+    """One connected call of the adapter under check to the probe agent."""
+
+    adapter: GuardedAdapter
+    agent: ProbeAgent
+    bench: Bench
+
+    async def agent_has(self, what: str, condition: Callable[[CallLog], bool]) -> None:
+        """Wait until the agent's log fulfils a condition, which is described by ``what``."""
+        try:
+            async with asyncio.timeout(self.bench.patience):
+                await self.agent.until(condition)
+        except TimeoutError:
+            raise self.adapter.broken(f"the agent did not get {what} within {self.bench.patience:g} s") from None
+
+    async def say(self, samples: Any) -> None:
+        """Send the user's audio at 1x, by the adapter's own tick where it has one."""
+        adapter = self.adapter.adapter
+        clock, rate = LoopClock(), adapter.rate
+        if adapter.timing.paced_by == "transport":
+            adapter.attach(_Track(samples, rate))
+            await clock.sleep(len(samples) / rate)
+            return
+        frame = round(FRAME * rate)
+        pacer = Pacer(clock, start_ns=clock.now_ns(), rate=rate)
+        for start in range(0, len(samples), frame):
+            piece = AudioChunk.from_samples(samples[start : start + frame], rate, start)
+            await pacer.wait_for(start + len(piece))
+            await self.adapter.send_audio(piece)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Makes calls of the adapter under check."""
+
+    make: Callable[..., VoiceAgentAdapter]
+    host: Host
+    patience: float
+
+    @asynccontextmanager
+    async def adapter(self, agent: ProbeAgent) -> AsyncIterator[GuardedAdapter]:
+        """Serve an agent and make an adapter that reaches it; at the end it is disconnected."""
+        async with self.host(agent) as target:
+            guarded = GuardedAdapter(self.make(**target), self.patience)
+            try:
+                yield guarded
+            finally:
+                await guarded.disconnect()
+
+    @asynccontextmanager
+    async def call(self, cues: Iterable[Cue] = ()) -> AsyncIterator[BenchCall]:
+        """Make a call to an agent that follows a timetable."""
+        agent = ProbeAgent(cues)
+        async with self.adapter(agent) as adapter:
+            await adapter.connect()
+            yield BenchCall(adapter, agent, self)
+
+
+class _Track:
+    """What a transport that keeps its own time asks for the user's frames."""
+
+    def __init__(self, samples: Any, rate: int) -> None:
+        self.agent_speaking = asyncio.Event()
+        self.heard_transcript = ""
+        self._chunk = AudioChunk.from_samples(samples, rate, 0)
+
+    async def take_turn(self, message: Message) -> AudioChunk:
+        """Take no turn."""
+        raise UnsupportedCapabilityError(adapter="the bench", capability="turns")
+
+    def user_frame(self, position: int, samples: int) -> AudioChunk:
+        """Return a stretch of the track, silence after its end."""
+        pcm = self._chunk.pcm[2 * position : 2 * (position + samples)]
+        return AudioChunk(pcm.ljust(2 * samples, b"\0"), self._chunk.rate, position)
