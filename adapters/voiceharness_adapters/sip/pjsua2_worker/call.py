@@ -1,0 +1,263 @@
+"""One call of the pjsua2 worker: its SIP legs, and the audio port that outlives them.
+
+A call keeps its number and its port from the first INVITE to the last BYE. When the agent refers it elsewhere (RFC
+3515) the new leg takes the port over, so the tick count goes on. All methods and callbacks run on the main thread, the
+only one that calls the library.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import pjsua2 as pj
+
+from voiceharness_adapters.sip.channel import now_ns
+from voiceharness_adapters.sip.pjsua2_worker.media import FRAME_MS, TickPort
+
+if TYPE_CHECKING:
+    from voiceharness_adapters.sip.pjsua2_worker.backend import Pjsua2Backend
+
+__all__ = ["Leg", "WorkerCall"]
+
+_REASON: Final = re.compile(r"(?im)^Reason\s*:\s*(?P<value>[^\r\n]+)")
+_REASON_TEXT: Final = re.compile(r'text\s*=\s*"(?P<text>[^"]*)"')
+_DTMF_END: Final = 2
+_STATES: Final = {
+    pj.PJSIP_INV_STATE_CALLING: "calling",
+    pj.PJSIP_INV_STATE_INCOMING: "incoming",
+    pj.PJSIP_INV_STATE_EARLY: "early",
+    pj.PJSIP_INV_STATE_CONNECTING: "connecting",
+    pj.PJSIP_INV_STATE_CONFIRMED: "confirmed",
+    pj.PJSIP_INV_STATE_DISCONNECTED: "ended",
+}
+_MEDIA: Final = {
+    pj.PJSUA_CALL_MEDIA_NONE: "none",
+    pj.PJSUA_CALL_MEDIA_ACTIVE: "active",
+    pj.PJSUA_CALL_MEDIA_LOCAL_HOLD: "local_hold",
+    pj.PJSUA_CALL_MEDIA_REMOTE_HOLD: "remote_hold",
+    pj.PJSUA_CALL_MEDIA_ERROR: "error",
+}
+
+
+@dataclass(slots=True, eq=False)
+class _Digit:
+    """A digit that is being received."""
+
+    digit: str
+    began_ns: int
+    duration_ms: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class WorkerCall:
+    """What the owner calls a call. ``ours`` is set once the owner asked for its end."""
+
+    number: int
+    backend: Pjsua2Backend
+    port: TickPort
+    leg: Leg | None = None
+    old_legs: list[Leg] = field(default_factory=list)
+    ours: bool = False
+    reason: str = ""
+    stats: dict[str, Any] = field(default_factory=dict)  # Any: what JSON can hold
+    digit: _Digit | None = None
+
+    def tell(self, event: str, **fields: object) -> None:
+        """Send an event of this call."""
+        self.backend.channel.tell(event, call=self.number, **fields)
+
+    def take_over(self, leg: Leg) -> None:
+        """Go on with another leg: the one before it no longer counts."""
+        if self.leg is not None:
+            self.old_legs.append(self.leg)
+        self.leg = leg
+
+    def dtmf(self, digit: str, duration_ms: int, flags: int) -> None:
+        """Take one report of a digit; the last of a digit says how long it was."""
+        if not flags and self.digit is not None:
+            self.end_digit()
+        if self.digit is None:
+            self.digit = _Digit(digit, now_ns())
+        self.digit.duration_ms = duration_ms
+        if flags & _DTMF_END:
+            self.end_digit()
+
+    def end_digit(self, method: str = "rfc4733") -> None:
+        """Tell the digit that was being received: once, with its begin and its length."""
+        digit, self.digit = self.digit, None
+        if digit is not None:
+            self.tell("digit", digit=digit.digit, method=method, ms=digit.duration_ms, began_ns=digit.began_ns)
+
+    def keep_stats(self) -> None:
+        """Ask for the RTP statistics while there is a stream."""
+        if self.leg is not None:
+            self.stats = self.leg.statistics() or self.stats
+
+
+class Leg(pj.Call):
+    """One SIP dialog of a call."""
+
+    def __init__(self, account: pj.Account, call: WorkerCall, call_id: int = pj.PJSUA_INVALID_ID) -> None:
+        super().__init__(account, call_id)
+        self.call = call
+        self.account = account
+        self.connected_to: pj.AudioMedia | None = None
+        self.stream: int | None = None
+
+    # What the library tells
+
+    def onCallState(self, prm: pj.OnCallStateParam) -> None:  # noqa: N802  pjsua2's name
+        """Tell the owner of each state; an old leg's end is not the call's."""
+        self.call.backend.guard(self._state)
+
+    def onCallTsxState(self, prm: pj.OnCallTsxStateParam) -> None:  # noqa: N802  pjsua2's name
+        """Keep the reason of a BYE (RFC 3326); tell the answer to OPTIONS."""
+        self.call.backend.guard(lambda: self._transaction(prm))
+
+    def onCallMediaState(self, prm: pj.OnCallMediaStateParam) -> None:  # noqa: N802  pjsua2's name
+        """Connect the port to the audio stream, whichever media line it is."""
+        self.call.backend.guard(self._media)
+
+    def onStreamCreated(self, prm: pj.OnStreamCreatedParam) -> None:  # noqa: N802  pjsua2's name
+        """Note the stream's address, under which the log speaks of it."""
+        self.call.backend.guard(lambda: self.call.backend.note_stream(prm.stream, self.call.number))
+
+    def onDtmfEvent(self, prm: pj.OnDtmfEventParam) -> None:  # noqa: N802  pjsua2's name
+        """Take a report of a digit: RFC 4733 tells several of one, SIP INFO one."""
+        digit, ms, flags, method = prm.digit, prm.duration, prm.flags, prm.method
+        self.call.backend.guard(lambda: self._digit(digit, ms, flags, method))
+
+    def onCallTransferRequest(self, prm: pj.OnCallTransferRequestParam) -> None:  # noqa: N802  pjsua2's name
+        """Follow a REFER: the new leg is this call from now on."""
+        leg = Leg(self.account, self.call)
+        self.call.take_over(leg)
+        prm.newCall = leg
+        self.call.tell("referred", target=prm.dstUri)
+
+    def onCallTransferStatus(self, prm: pj.OnCallTransferStatusParam) -> None:  # noqa: N802  pjsua2's name
+        """Tell how the peer gets on with our REFER."""
+        self.call.tell("transfer", code=prm.statusCode, reason=prm.reason, final=prm.finalNotify)
+
+    # What it means
+
+    def _state(self) -> None:
+        info = self.getInfo()
+        state = _STATES.get(info.state, "calling")
+        if state == "ended" and self._is_only_a_part():
+            return
+        if self is not self.call.leg:
+            return
+        if state == "ended":
+            self.call.end_digit()
+            self.call.backend.bury(self.call)
+        reason = (self.call.reason if state == "ended" else "") or info.lastReason
+        self.call.tell(
+            "state", state=state, code=info.lastStatusCode, reason=reason, ours=self.call.ours, stats=self.call.stats
+        )
+
+    def _is_only_a_part(self) -> bool:
+        """Say whether the call goes on without this leg: on the one it was referred to, or back on the one before."""
+        call = self.call
+        if self in call.old_legs:
+            call.old_legs.remove(self)
+        elif call.old_legs and not call.ours:
+            call.leg, failed = call.old_legs.pop(), self
+            call.backend.keep_for_a_while(failed)
+            call.tell("refer_failed", code=failed.getInfo().lastStatusCode)
+            call.leg._media()
+        else:
+            return False
+        call.backend.keep_for_a_while(self)
+        return True
+
+    def _transaction(self, prm: pj.OnCallTsxStateParam) -> None:
+        event = prm.e.body.tsxState
+        if event.type == pj.PJSIP_EVENT_RX_MSG:
+            text = event.src.rdata.wholeMsg
+            if text.startswith("BYE ") and (found := _REASON.search(text)):
+                quoted = _REASON_TEXT.search(found["value"])
+                self.call.reason = quoted["text"] if quoted else found["value"].strip()
+            if event.tsx.method == "OPTIONS" and text.startswith("SIP/2.0"):
+                self.call.tell("alive", code=event.tsx.statusCode)
+
+    def _media(self) -> None:
+        info = self.getInfo()  # must live as long as what is read from it
+        for index, media in enumerate(info.media):
+            if media.type == pj.PJMEDIA_TYPE_AUDIO and media.status != pj.PJSUA_CALL_MEDIA_NONE:
+                self._audio(index, _MEDIA.get(media.status, "none"))
+                return
+        self.call.tell("media", status="none")
+
+    def _audio(self, index: int, status: str) -> None:
+        self.stream = index
+        if status in ("active", "remote_hold"):
+            self._connect_audio(self.getAudioMedia(index))
+        fields: dict[str, object] = {}
+        if status == "active":
+            stream = self.getStreamInfo(index)
+            codec = stream.audCodecParam
+            fields = {
+                "codec": stream.codecName,
+                "codec_rate": stream.codecClockRate,
+                "ptime_ms": codec.info.frameLen * codec.setting.frmPerPkt,
+                "peer": stream.remoteRtpAddress,
+                "srtp": bool(stream.proto & pj.PJMEDIA_TP_PROFILE_SRTP),
+            }
+        self.call.tell("media", status=status, **fields)
+
+    def _connect_audio(self, media: pj.AudioMedia) -> None:
+        for leg in self.call.old_legs:
+            leg.disconnect_audio()
+        self.connected_to = media
+        self.call.port.startTransmit(media)
+        media.startTransmit(self.call.port)
+
+    def disconnect_audio(self) -> None:
+        """Take this leg's stream from the port."""
+        media, self.connected_to = self.connected_to, None
+        if media is None:
+            return
+        try:
+            self.call.port.stopTransmit(media)
+            media.stopTransmit(self.call.port)
+        except pj.Error:
+            pass  # the stream has gone by itself
+
+    def _digit(self, digit: str, ms: int, flags: int, method: int) -> None:
+        if method == pj.PJSUA_DTMF_METHOD_SIP_INFO:
+            self.call.digit = _Digit(digit, now_ns(), ms)
+            self.call.end_digit("info")
+        else:
+            self.call.dtmf(digit, ms, flags)
+
+    def statistics(self) -> dict[str, Any] | None:  # Any: what JSON can hold
+        """Return the RTP statistics of the audio stream, or None while there is none."""
+        if self.stream is None or not self.isActive():
+            return None
+        try:
+            stat = self.getStreamStat(self.stream)
+        except pj.Error:
+            return None  # the stream is just being made anew
+        received, sent = stat.rtcp.rxStat, stat.rtcp.txStat
+        return {
+            "received": received.pkt,
+            "lost": received.loss,
+            "doubled": received.dup,
+            "reordered": received.reorder,
+            "discarded": received.discard,
+            "jitter_ms": received.jitterUsec.mean / 1000,
+            "jitter_max_ms": received.jitterUsec.max / 1000,
+            "jitter_last_ms": received.jitterUsec.last / 1000,
+            "sent": sent.pkt,
+            "sent_lost": sent.loss,
+            "sent_jitter_ms": sent.jitterUsec.mean / 1000,
+            "round_trip_ms": stat.rtcp.rttUsec.mean / 1000,
+            "buffer_ms": stat.jbuf.avgDelayMsec,
+            "buffer_lost": stat.jbuf.lost,
+            "buffer_empty": stat.jbuf.empty,
+            "late": self.call.port.late,
+            "frame_ms": FRAME_MS,
+        }
+
