@@ -15,7 +15,7 @@ from voiceharness.errors import OptionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Duplicate", "Fate", "Jitter", "Loss", "PacketImpairment", "Packets", "Reorder"]
+__all__ = ["NO_FATE", "Duplicate", "Fate", "Jitter", "Loss", "PacketImpairment", "Packets", "Reorder"]
 
 _WORD: Final = float(2**64)
 
@@ -88,6 +88,9 @@ class Fate:
     delay: float = 0.0
     swapped: bool = False
     doubled: bool = False
+
+
+NO_FATE: Final = Fate()
 
 
 class Packets:

@@ -6,16 +6,20 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from voiceharness.impairment.packets import Jitter, Loss, PacketImpairment, Packets
+import numpy as np
+
+from voiceharness.impairment.packets import NO_FATE, Jitter, Loss, PacketImpairment, Packets
 from voiceharness.impairment.sound import Codec, Echo, Gain, Narrowband, Noise
-from voiceharness.impairment.source import Context
+from voiceharness.impairment.source import Context, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voiceharness.impairment.source import SoundImpairment, Source
+    from numpy.typing import NDArray
 
-__all__ = ["CLEAN", "PROFILES", "LineImpairments", "OneWay", "impaired"]
+    from voiceharness.impairment.source import Samples, SoundImpairment, Source
+
+__all__ = ["CLEAN", "PROFILES", "Direction", "LineImpairments", "OneWay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,43 @@ PROFILES: Final[Mapping[str, LineImpairments]] = MappingProxyType(
 """Lines by name: a landline (``good``), a ``mobile``, voice over a bad wireless network, a ``speakerphone``."""
 
 
-def impaired(way: OneWay, source: Source, other: Source, *, rate: int, seed: int) -> Source:
-    """Return a source with a direction's sound impairments on it, each with a seed of its own."""
-    for index, impairment in enumerate(way.sound):
-        source = impairment.over(source, Context(rate, seed * 16 + index, other))
-    return source
+class Direction:
+    """One direction of a line with its impairments: what its receiver hears at any position, and its packets' fates.
 
+    ``source`` is the clean sound, ``other`` the other party's as it is heard, ``frame`` the samples of a packet. A
+    packet out of order or doubled is heard as by a receiver without a buffer: in the place where it came.
+    """
 
-def packets_of(way: OneWay, seed: int) -> Packets:
-    """Return what decides the fate of a direction's frames."""
-    return Packets(way.packets, seed)
+    def __init__(self, way: OneWay, source: Source, other: Source, *, rate: int, frame: int, seed: int) -> None:
+        self.way = way
+        self.packets = Packets(way.packets, seed)
+        self._frame = frame
+        for index, impairment in enumerate(way.sound):
+            source = impairment.over(source, Context(rate, seed * 16 + index, other))
+        self._sound = source
+
+    def read(self, start: int, end: int) -> NDArray[np.int16]:
+        """Return the sound that arrives, before any packet is lost."""
+        return rounded(self._sound(start, end) if self.packets.idle else self._by_packet(start, end, lose=False))
+
+    def read_with_losses(self, start: int, end: int) -> NDArray[np.int16]:
+        """Return the sound that is heard: a lost packet is silence."""
+        return rounded(self._sound(start, end) if self.packets.idle else self._by_packet(start, end, lose=True))
+
+    def _by_packet(self, start: int, end: int, *, lose: bool) -> Samples:
+        frame = self._frame
+        heard = np.zeros(end - start)
+        for index in range(start // frame, -(-end // frame)):
+            if lose and self.packets.lost_on_the_way_to_the_user(index):
+                continue
+            first, last = max(start, index * frame), min(end, (index + 1) * frame)
+            shift = (self._origin(index) - index) * frame
+            heard[first - start : last - start] = self._sound(first + shift, last + shift)
+        return heard
+
+    def _origin(self, index: int) -> int:
+        """Return which packet is heard in the place of the n-th: of two that changed places, the one that was sent."""
+        fate, before = self.packets.fate(index), self.packets.fate(index - 1) if index else NO_FATE
+        if before.swapped or before.doubled:
+            return index - 1
+        return index + 1 if fate.swapped else index

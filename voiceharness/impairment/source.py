@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Samples: TypeAlias = NDArray[np.float64]
+Samples: TypeAlias = "NDArray[np.float64]"
 
-__all__ = ["Context", "SoundImpairment", "Source", "from_track", "rounded"]
+__all__ = ["Context", "Samples", "SoundImpairment", "Source", "from_track", "rounded"]
 
 
 class Source(Protocol):

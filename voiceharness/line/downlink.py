@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.audio.vad import Ear
+from voiceharness.errors import LocalProtocolError
 from voiceharness.events import (
     AgentEvent,
     Digit,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from voiceharness.audio.chunk import AudioChunk
     from voiceharness.audio.edges import Span
     from voiceharness.line.bell import Bell
+    from voiceharness.line.heard import HeardTrack
     from voiceharness.line.playout import PendingMark, Playout
     from voiceharness.line.record import Arrival
     from voiceharness.line.timeline import Timeline
@@ -53,12 +55,16 @@ class Downlink:
         *,
         rate: int,
         playout: Playout,
+        heard: HeardTrack,
+        now: Callable[[], int],
         timeline: Timeline,
         bell: Bell,
         on_mark: Callable[[PendingMark, bool], None],
     ) -> None:
         self.rate = rate
         self.playout = playout
+        self.heard = heard
+        self._now = now
         self.items: list[AudioChunk] = []
         self._timeline = timeline
         self._bell = bell
@@ -76,8 +82,11 @@ class Downlink:
         """Take a chunk that arrived at a position."""
         if not chunk.pcm:
             return
+        if chunk.rate != self.rate:
+            raise LocalProtocolError(f"the adapter delivered audio at {chunk.rate} Hz on a line at {self.rate} Hz")
         self.items.append(chunk)
         piece = self.playout.arrive(chunk, at)
+        self.heard.forget_from(piece.start)
         self._bell.ring("audio")
         if self._may_begin_a_segment(chunk, piece):
             self._bell.ring("onset")
@@ -142,6 +151,7 @@ class Downlink:
         self._forget_after(at)
 
     def _forget_after(self, at: int) -> None:
+        self.heard.forget_from(at)
         if self._ear.position > at:
             self._ear.truncate(at)
 
@@ -149,9 +159,9 @@ class Downlink:
 
     def segments(self) -> list[Span]:
         """Segments of sound on the heard track, those that are only queued yet included."""
-        known, end = self._ear.position, self.playout.end
+        known, end = self._ear.position, max(self.playout.end, self._now())
         if end > known:
-            self._ear.feed(self.playout.track.view(known, end))
+            self._ear.feed(self.heard.view(known, end))
         return self._ear.segments()
 
     def onset_after(self, position: int) -> int | None:

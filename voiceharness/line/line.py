@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.dtmf import generate
 from voiceharness.clock import NS, LoopClock, Pacer
 from voiceharness.errors import ConnectError, PendingTransportError
 from voiceharness.events import EndOfStream, RemoteHangup
+from voiceharness.impairment.path import CLEAN
+from voiceharness.line.bad_line import UserSender, bad_line, note_impairments
 from voiceharness.line.bell import AN_ONSET, NOTHING, Bell
 from voiceharness.line.downlink import Downlink
+from voiceharness.line.ending import EndedBy, LineEnd
+from voiceharness.line.heard import HeardAsPlayed, HeardImpaired
 from voiceharness.line.playout import LivePlayout, PendingMark, QueuedPlayout
 from voiceharness.line.record import CallRecord, TimelineEvent
 from voiceharness.line.sample_clock import SampleClock
@@ -41,22 +44,11 @@ if TYPE_CHECKING:
     from voiceharness.capabilities import DtmfMethod
     from voiceharness.clock import Clock
     from voiceharness.line.bell import News
+    from voiceharness.line.heard import HeardTrack
+    from voiceharness.line.playout import Playout
     from voiceharness.line.settings import LineSettings
 
 __all__ = ["EndedBy", "Line", "LineEnd", "open_line"]
-
-EndedBy = Literal["agent", "user", "limit", "transport"]
-
-
-@dataclass(frozen=True, slots=True)
-class LineEnd:
-    """How and where a call ended; ``error`` is set when the transport, or the agent's code, failed."""
-
-    by: EndedBy
-    at: int
-    reason: str = ""
-    code: int | None = None
-    error: BaseException | None = None
 
 
 class Line:
@@ -73,13 +65,25 @@ class Line:
         self.uplink = Uplink(settings.rate, settings.frame)
         self.agent_speaking = asyncio.Event()
         self.ended: LineEnd | None = None
-        live = adapter.timing.playout == "live"
-        capacity = 60 * settings.rate
-        self.downlink = Downlink(
+        self.sender: UserSender | None = None
+        self.downlink = self._make_downlink()
+
+    def _make_downlink(self) -> Downlink:
+        settings, capacity = self.settings, 60 * self.settings.rate
+        playout: Playout = QueuedPlayout(capacity=capacity, prebuffer=settings.samples(settings.prebuffer))
+        if self.adapter.timing.playout == "live":
+            playout = LivePlayout(capacity=capacity)
+        heard: HeardTrack = HeardAsPlayed(playout.track)
+        if settings.impairments != CLEAN:
+            bad = bad_line(settings, user=self.uplink.track, agent=playout.track)
+            heard = HeardImpaired(bad.to_user.read_with_losses, capacity)
+            self.sender = UserSender(bad.to_agent, self.adapter.send_audio, self.clock, self.timeline)
+            note_impairments(self.timeline, settings)
+        return Downlink(
             rate=settings.rate,
-            playout=LivePlayout(capacity=capacity)
-            if live
-            else QueuedPlayout(capacity=capacity, prebuffer=settings.samples(settings.prebuffer)),
+            playout=playout,
+            heard=heard,
+            now=lambda: self.now,
             timeline=self.timeline,
             bell=self.bell,
             on_mark=self._answer_mark,
@@ -89,7 +93,7 @@ class Line:
 
     @property
     def _delay_ns(self) -> int:
-        return round(self.settings.delay * NS)
+        return round(self.settings.one_way_delay * NS)
 
     @property
     def now(self) -> int:
@@ -156,14 +160,14 @@ class Line:
 
     async def _signal_digit(self, digit: str, method: DtmfMethod, tone_ms: int, gap_ms: int) -> None:
         if self._delay_ns:
-            await self.clock.sleep(self.settings.delay)
+            await self.clock.sleep(self.settings.one_way_delay)
         await self.adapter.send_dtmf(digit, method=method, tone_ms=tone_ms, gap_ms=gap_ms)
 
     async def interrupt(self) -> None:
         """Send the transport's own interrupt signal."""
         self.timeline.note(self.now, "interrupt_signal")
         if self._delay_ns:
-            await self.clock.sleep(self.settings.delay)
+            await self.clock.sleep(self.settings.one_way_delay)
         await self.adapter.interrupt()
 
     def user_frame(self, position: int, samples: int) -> AudioChunk:
@@ -171,7 +175,7 @@ class Line:
         self.samples.observe(position, self.clock.now_ns())
         frame = self.uplink.frame_at(position, samples)
         self.uplink.mark_sent(position + samples)
-        return frame
+        return frame if self.sender is None else self.sender.heard_of(frame)
 
     # The agent's side
 
@@ -213,7 +217,7 @@ class Line:
             await self.said(utterance)
             since = utterance.offset
         turn = await self.hear(since=since)
-        heard = self.downlink.playout.track.view(turn.onset, turn.offset)
+        heard = self.downlink.heard.view(turn.onset, turn.offset)
         return AudioChunk.from_samples(heard, self.settings.rate, turn.onset)
 
     def note_utterance(
@@ -260,7 +264,7 @@ class Line:
         return CallRecord(
             self.settings.rate,
             self.uplink.track.copy(end),
-            self.downlink.playout.track.copy(end),
+            self.downlink.heard.view(0, end).copy(),
             self.timeline.until(end, [*self.downlink.word_events(end), *stalls]),
             self.downlink.playout.arrivals(),
         )
@@ -270,6 +274,7 @@ class Line:
     async def run_uplink(self) -> None:
         """Send a frame at each deadline, from the answer to the end of the call."""
         uplink, adapter, wait_for = self.uplink, self.adapter, self.pacer.wait_for
+        send = adapter.send_audio if self.sender is None else self.sender.take
         while True:
             end = uplink.sent + uplink.frame
             await wait_for(end)
@@ -277,7 +282,7 @@ class Line:
                 return
             if not adapter.is_connected:
                 raise PendingTransportError(adapter.name, "send the user's audio")
-            await adapter.send_audio(uplink.next_frame())
+            await send(uplink.next_frame())
             uplink.mark_sent(end)
 
     async def run_downlink(self) -> None:
@@ -368,6 +373,8 @@ async def _tasks_of(line: Line) -> AsyncIterator[None]:
     works = {"downlink": line.run_downlink, "watch": line.watch_speech}
     if line.adapter.timing.paced_by == "line":
         works["uplink"] = line.run_uplink
+    if line.sender is not None:
+        works["late frames"] = line.sender.send_late
     tasks = [asyncio.create_task(_supervised(line, work), name=f"line {name}") for name, work in works.items()]
     try:
         yield

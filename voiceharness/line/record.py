@@ -38,7 +38,7 @@ EventKind = Literal[
     "truncation_claimed",  # item, heard
     "history_claimed",  # item, text
     "protocol_fault",  # kind, detail
-    "interrupted_by_line",  # impairment applied by the harness: kind, amount
+    "impaired",  # what the harness did to the line: kind, direction, frame (None: the whole call), detail
     "stall",  # duration: the harness's own loop was late
     "step_started",  # step, name
     "step_ended",  # step, name, outcome

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from voiceharness.errors import OptionError
+from voiceharness.impairment.path import CLEAN, LineImpairments
 
 __all__ = ["LineSettings"]
 
@@ -15,7 +16,8 @@ class LineSettings:
 
     ``rate``: the line rate in hertz, 8000, 16000 or 48000. ``frame_ms``: length of a user frame. ``delay``: one-way
     delay in seconds, added in both directions. ``prebuffer``: seconds that playout waits when its queue had run empty.
-    ``pause``: silence in seconds after which the agent no longer counts as speaking.
+    ``pause``: silence in seconds after which the agent no longer counts as speaking. ``impairments``: what a bad line
+    does; its own delay adds to ``delay``. ``seed`` decides what is left to chance there.
     """
 
     rate: int = 8000
@@ -23,6 +25,8 @@ class LineSettings:
     delay: float = 0.0
     prebuffer: float = 0.0
     pause: float = 0.3
+    impairments: LineImpairments = CLEAN
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.rate not in (8000, 16000, 48000):
@@ -32,6 +36,11 @@ class LineSettings:
         for name in ("delay", "prebuffer", "pause"):
             if not 0 <= getattr(self, name) <= 10:
                 raise OptionError(f"{name} must be from 0 to 10 s, not {getattr(self, name)}")
+
+    @property
+    def one_way_delay(self) -> float:
+        """Seconds that sound takes from one party to the other."""
+        return self.delay + self.impairments.delay
 
     @property
     def frame(self) -> int:

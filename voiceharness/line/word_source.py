@@ -97,7 +97,7 @@ class TranscribedWords:
                     return None
                 now = line.now
                 if now > fed:
-                    heard = line.downlink.playout.track.view(fed, now)
+                    heard = line.downlink.heard.view(fed, now)
                     self.live.feed(AudioChunk.from_samples(heard, line.settings.rate, fed))
                     fed = now
             return line.now
@@ -112,5 +112,5 @@ class TranscribedWords:
         """Transcribe what was heard between two positions."""
         if offset <= onset:
             return ""
-        heard = line.downlink.playout.track.view(onset, offset)
+        heard = line.downlink.heard.view(onset, offset)
         return (await self.live.transcribe(AudioChunk.from_samples(heard, line.settings.rate, onset))).text

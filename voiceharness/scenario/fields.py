@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHECKED",
     "Count",
+    "Decibels",
     "Digits",
     "Field",
     "FileName",
@@ -158,6 +159,9 @@ Probability: TypeAlias = Annotated[
         units.format_number,
         quotes="never",
     ),
+]
+Decibels: TypeAlias = Annotated[
+    float, Kind("decibels", "a level such as 20dB or -25dB", _is_number, units.parse_decibels, units.format_decibels)
 ]
 Count: TypeAlias = Annotated[
     int,

@@ -17,7 +17,7 @@ from voiceharness.errors import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voiceharness.line.record import CallRecord, Value
+    from voiceharness.line.record import CallRecord, TimelineEvent, Value
     from voiceharness.line.sample_clock import ClockFit
     from voiceharness.measure.finding import Finding
     from voiceharness.measure.metrics import Metrics
@@ -115,12 +115,18 @@ class CallResult:
         """The expectations that were not met."""
         return tuple(check for check in self.checks if not check.passed)
 
+    @property
+    def protocol_faults(self) -> tuple[TimelineEvent, ...]:
+        """The rules of the protocol that the agent's side broke, each with its ``kind`` and a ``detail``."""
+        return () if self.record is None else tuple(self.record.of_kind("protocol_fault"))
+
     def explain(self) -> str:
-        """Say in one line each why the call did not pass; empty if it did."""
-        lines = [f"{check.kind}: {check.explanation}" for check in self.failures]
+        """Say in one line each why the call did not pass, what cannot be trusted first; empty if it did."""
+        lines = [f"not trustworthy: {reason}" for reason in self.trust.reasons]
         if self.error is not None:
-            lines.insert(0, f"{type(self.error).__name__}: {self.error}")
-        lines += [f"not trustworthy: {reason}" for reason in self.trust.reasons]
+            lines.append(f"{type(self.error).__name__}: {self.error}")
+        lines += [f"protocol fault {fault.data['kind']}: {fault.data['detail']}" for fault in self.protocol_faults]
+        lines += [f"{check.kind}: {check.explanation}" for check in self.failures]
         return "\n".join(lines)
 
     def raise_for_failure(self) -> CallResult:

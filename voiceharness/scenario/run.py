@@ -116,7 +116,12 @@ async def _call(run: Run, speech: SpeechEngines, on_step: Callable[[StepResult],
     clips = prepare(scenario, lambda: _synthesizer(run, speech))
     async with _words(run, speech) as run.words:
         dialled_ns = run.clock.now_ns()
-        settings = LineSettings(rate=scenario.rate, delay=scenario.line.delay)
+        settings = LineSettings(
+            rate=scenario.rate,
+            delay=scenario.line.delay,
+            impairments=scenario.line.impairments(),
+            seed=scenario.seed,
+        )
         async with open_line(run.adapter, settings, connect_timeout=scenario.connect_timeout) as line:
             run.line = line
             run.answered_after = (line.samples.start_ns - dialled_ns) / 1e9

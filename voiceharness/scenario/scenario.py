@@ -15,12 +15,12 @@ from voiceharness.scenario.fields import (
     Count,
     Kind,
     PositiveSeconds,
-    Seconds,
     Text,
     check_fields,
     keep_tuples,
     parse_whole,
 )
+from voiceharness.scenario.line_profile import CLEAN_LINE, LineProfile
 from voiceharness.scenario.place import Place  # noqa: TC001 (read at run time to describe the fields)
 from voiceharness.scenario.steps import AnyStep, Check, Hangup, Line
 
@@ -34,18 +34,6 @@ Rate: TypeAlias = Annotated[
 ]
 
 _BEFORE_ANSWER: Final[Mapping[str, Direction]] = {"reject": "be_dialled", "cancel": "dial"}
-
-
-@dataclass(frozen=True, slots=True)
-class LineProfile:
-    """What lies between user and agent. ``delay`` is the one-way delay in seconds, the same in both directions."""
-
-    delay: Seconds = 0.0
-
-    kind: ClassVar[str] = "line"
-
-    def __post_init__(self) -> None:
-        check_fields(self, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +59,7 @@ class Scenario:
     max_duration: PositiveSeconds = 120.0
     seed: Count = 0
     rate: Rate = 8000
-    line: LineProfile = LineProfile()
+    line: LineProfile = CLEAN_LINE
     limits: Sequence[Expectation] = ()
     allow: Sequence[FindingKind] = ()
     voice: Text | None = None
