@@ -120,3 +120,10 @@ def test_the_plan_is_kept_beside_the_onset() -> None:
     """Case A62: a stalled loop may deliver a barge-in late."""
     call = Call(7).agent(0, tone(440, 6)).barge_in(1.8, speechlike(1))
     assert only(call.note(1.8, "barge_in", asked=12000, onset=14400, via="speech")).asked == 12000
+
+
+def test_a_step_that_speaks_late_is_still_the_one_that_was_planned() -> None:
+    """Case A62: the loop stalled between the decision and the sound."""
+    call = Call(7).agent(0, tone(440, 6)).barge_in(3.2, speechlike(1), step=4)
+    barge_in = only(call.note(1.5, "barge_in", asked=12000, via="speech", step=4))
+    assert (barge_in.onset / 8000, barge_in.asked, barge_in.step) == (3.2, 12000, 4)

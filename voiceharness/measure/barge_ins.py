@@ -75,18 +75,27 @@ def _candidates(
     record: CallRecord, utterances: Iterable[Utterance]
 ) -> Iterator[tuple[Utterance, TimelineEvent | None]]:
     """Each utterance with the ``barge_in`` event that announced it; then the barge-ins without speech of their own."""
-    reach = _SAME_ONSET * record.rate
     events = list(record.of_kind("barge_in"))
     pairs: list[tuple[Utterance, TimelineEvent | None]] = []
     for utterance in utterances:
-        near = [event for event in events if abs(_onset(event) - utterance.onset) <= reach]
-        event = min(near, key=lambda event: abs(_onset(event) - utterance.onset), default=None)
+        event = min(
+            (event for event in events if _announces(event, utterance, record.rate)),
+            key=lambda event: abs(_onset(event) - utterance.onset),
+            default=None,
+        )
         if event is not None:
             events.remove(event)
         pairs.append((utterance, event))
     silent = (Utterance(_onset(event), _onset(event), "interrupt", intent="turn") for event in events)
     pairs.extend(zip(silent, events, strict=True))
     return iter(sorted(pairs, key=lambda pair: pair[0].onset))
+
+
+def _announces(event: TimelineEvent, utterance: Utterance, rate: int) -> bool:
+    step = event.data.get("step")
+    if step is not None and utterance.step is not None:
+        return step == utterance.step
+    return abs(_onset(event) - utterance.onset) <= _SAME_ONSET * rate
 
 
 def _onset(event: TimelineEvent) -> int:

@@ -95,3 +95,14 @@ def test_what_an_earlier_flush_removed_is_no_farewell() -> None:
     """Case A56: audio given up on purpose."""
     call = Call(9).agent(0, tone(440, 3)).agent(0, tone(440, 8)).barge_in(1, speechlike(1)).flush(1.2)
     assert kinds(call.agent(3, tone(880, 1)).hang_up("agent", at=4.1)) == []
+
+
+def test_hanging_up_in_the_middle_of_the_users_words_is_found() -> None:
+    finding = only(Call(9).user(1, speechlike(2)).hang_up("agent", at=2.2), "hangup_too_early")
+    assert finding.figure == pytest.approx(0.8, abs=FRAME)
+
+
+@pytest.mark.parametrize(("by", "at"), [("agent", 3.4), ("user", 2.2)])
+def test_hanging_up_after_the_users_words_is_no_fault(by: str, at: float) -> None:
+    """Case B05: and a user who hangs up in mid-word does so on purpose."""
+    assert kinds(Call(9).user(1, speechlike(2)).hang_up(by, at=at)) == []

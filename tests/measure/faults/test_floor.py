@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from tests.measure.calls import Call, noise, silence, speechlike, tone
 from tests.measure.verdicts import kinds, only
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 FRAME = 0.02
 
 
-def words(count: int) -> np.ndarray[tuple[int], np.dtype[np.int16]]:
+def words(count: int) -> NDArray[np.int16]:
     """Words of 800 ms with short pauses between them."""
     return np.concatenate([np.concatenate((speechlike(0.7, seed=n), silence(0.1))) for n in range(count)])
 
@@ -67,7 +72,12 @@ def test_yielding_to_a_real_interruption_is_no_fault() -> None:
 
 def test_an_agent_that_cuts_itself_off_is_found() -> None:
     """Case A25, with the fault."""
-    call = Call(8).note(0, "interrupted_by_line", kind="echo", amount=-10).agent(0, tone(440, 6)).flush(1.2)
+    call = (
+        Call(8)
+        .note(0, "impaired", kind="echo", direction="user", frame=None, detail="-10 dB")
+        .agent(0, tone(440, 6))
+        .flush(1.2)
+    )
     finding = only(call, "self_interruption")
     assert finding.figure == pytest.approx(4.8, abs=FRAME)
     assert "echo" in finding.explanation
@@ -75,7 +85,14 @@ def test_an_agent_that_cuts_itself_off_is_found() -> None:
 
 def test_an_agent_that_speaks_on_through_its_echo_is_right() -> None:
     """Case A25, without the fault."""
-    assert kinds(Call(8).note(0, "interrupted_by_line", kind="echo", amount=-10).agent(0, tone(440, 6))) == []
+    assert (
+        kinds(
+            Call(8)
+            .note(0, "impaired", kind="echo", direction="user", frame=None, detail="-10 dB")
+            .agent(0, tone(440, 6))
+        )
+        == []
+    )
 
 
 def test_an_empty_flush_cuts_nobody_off() -> None:

@@ -77,3 +77,23 @@ def test_a_long_answer_sent_as_it_is_made_is_no_backlog() -> None:
     for piece in range(20):
         call.agent(0.5 * piece, tone(440, 1.5))
     assert kinds(call) == []
+
+
+def slow_sender(period: float) -> Call:
+    """Frames of 20 ms, one each ``period`` seconds."""
+    call = Call(12)
+    for index in range(400):
+        call.agent(period * index, tone(400, FRAME))
+    return call
+
+
+def test_an_agent_that_falls_behind_by_a_millisecond_a_frame_is_found() -> None:
+    """Case A48 (a) on a stream."""
+    finding = only(slow_sender(0.021), "pacing_drift")
+    assert finding.figure == pytest.approx(0.4, abs=0.01)
+    assert finding.severity == "warning"
+
+
+def test_an_agent_that_keeps_time_has_no_drift() -> None:
+    """Case A48 (b) on a stream."""
+    assert kinds(slow_sender(0.02)) == []

@@ -1,4 +1,41 @@
-"""Faults of the agent, found in the record of a call: one module for each theme, one function for each kind."""
+"""Faults of the agent, found in the record of a call: one module for each theme, a function for each detector.
+
+=============================  ========================================================================================
+kind                           when it is found
+=============================  ========================================================================================
+no_flush_on_barge_in           over 0.5 s of queued audio heard out after a barge-in, and no flush
+late_flush                     the flush came over 1 s after the barge-in
+audio_after_flush              sound of the flushed answer still sent and heard, 150 ms or more
+residual_burst                 the same, shorter, or after the agent had stopped by itself
+barge_in_ignored               no stop within 2 s and no other sign of notice; or an answer that overran an addition
+stopped_not_resumed            stopped by a sound that was no turn, then silent for 4 s
+false_yield                    gave up its turn to a listener's word
+self_interruption              cut itself off while the user was silent
+talking_over_user              began in mid-utterance (warning)
+dead_air                       4 s of silence after the user's turn
+growing_latency                over at least 4 turns each answer later, doubled in the end
+stale_answer                   the answer to an earlier turn (tones that tell)
+claimed_speaking_but_silent    claimed to speak for over 1 s in silence
+farewell_cut                   hung up with 0.3 s or more still to be heard
+hangup_too_early               hung up in the middle of the user's words
+wrong_law, wrong_encoding,     undoing the wrong decoding makes the sound 1.5 dB more predictable
+swapped_bytes
+noise_instead_of_speech        loud, and unpredictable whatever is undone
+silence_as_noise               the line stands at a constant level far from zero
+wrong_rate                     a voice below 78 Hz or above 340 Hz
+clicks_at_seams                the sound jumps at a tenth of the seams of a turn, three at least
+media_gap                      holes of 5 to 250 ms in mid-sound, 20 ms in all
+pacing_drift                   shorter holes that add up to 2 % of a turn (warning)
+backlog                        sent in real time, heard 0.5 s late, for 5 s and more
+dtmf_lost, _doubled, _false    digits read back, or on the user's track, are not those pressed; one press by two methods
+history_missing_words          the agent's last claim for an item lacks words that were heard
+history_unheard_words          it holds words that were not (one that was cut is allowed)
+wrong_truncation               claimed to be heard over 100 ms more or less than was
+=============================  ========================================================================================
+
+What the user means decides much: an utterance states its ``intent``, or is a *backchannel* if it is nothing but English
+fillers said in the agent's turn. Keys and transport signals are not judged as interruptions by speech.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from voiceharness.audio.edges import Span
 from voiceharness.measure.finding import Finding, finding, moment
 from voiceharness.measure.spans import gaps
+from voiceharness.measure.utterances import integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,15 @@ if TYPE_CHECKING:
     from voiceharness.line.record import CallRecord
     from voiceharness.measure.metrics import Metrics
 
-__all__ = ["DETECTORS", "claimed_speaking_but_silent", "dead_air", "farewell_cut", "growing_latency", "stale_answer"]
+__all__ = [
+    "DETECTORS",
+    "claimed_speaking_but_silent",
+    "dead_air",
+    "farewell_cut",
+    "growing_latency",
+    "hangup_too_early",
+    "stale_answer",
+]
 
 DEAD_AIR: Final = 4.0
 """Seconds of silence after which a user who asked something thinks that the line is dead."""
@@ -127,4 +136,29 @@ def farewell_cut(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
             )
 
 
-DETECTORS: Final = (dead_air, growing_latency, stale_answer, claimed_speaking_but_silent, farewell_cut)
+def hangup_too_early(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
+    """The agent hung up while the user was speaking."""
+    said = list(record.of_kind("user_utterance"))
+    for event in record.of_kind("hangup"):
+        for utterance in said if event.data.get("by") == "agent" else ():
+            onset, offset = (integer(utterance.data, name, utterance.at) for name in ("onset", "offset"))
+            if onset < event.at < offset:
+                unsaid = (offset - event.at) / record.rate
+                yield finding(
+                    "hangup_too_early",
+                    Span(onset, event.at),
+                    unsaid,
+                    "s",
+                    f"the agent hung up at {moment(record, event.at)}, in the middle of what the user had begun to say "
+                    f"at {moment(record, onset)}; {unsaid:.2f} s were not said",
+                )
+
+
+DETECTORS: Final = (
+    dead_air,
+    growing_latency,
+    stale_answer,
+    claimed_speaking_but_silent,
+    farewell_cut,
+    hangup_too_early,
+)

@@ -72,7 +72,7 @@ def false_yield(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
 
 def self_interruption(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
     """The agent cut itself off though the user was silent: it heard its own echo, or noise."""
-    echo = any("echo" in str(event.data.get("kind")) for event in record.of_kind("interrupted_by_line"))
+    echo = any("echo" in str(event.data.get("kind")) for event in record.of_kind("impaired"))
     for event in record.of_kind("flush"):
         cut = integer(event.data, "cut", 0)
         heard = any(turn.onset < event.at <= turn.offset + record.rate // 5 for turn in metrics.agent_turns)

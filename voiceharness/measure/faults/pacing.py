@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from voiceharness.line.record import Arrival, CallRecord
     from voiceharness.measure.metrics import Metrics
 
-__all__ = ["DETECTORS", "backlog", "media_gap"]
+__all__ = ["DETECTORS", "backlog", "media_gap", "pacing_drift"]
 
 GAP: Final = (0.005, 0.25)
 """Seconds that a hole lasts: shorter ones are not heard, longer ones are a pause."""
+
+DRIFT: Final = (0.1, 0.02)
+"""Seconds, and share of a turn, by which an agent that paces itself may fall behind."""
 
 BACKLOG: Final = 0.5
 """Seconds by which everything is heard late."""
@@ -71,6 +74,24 @@ def _holes(record: CallRecord, playout: Playout, part: Span) -> list[Span]:
     ]
 
 
+def pacing_drift(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
+    """Each frame comes a little later than the one before it ends: unheard one by one, seconds in the end."""
+    playout = Playout(record.arrivals)
+    for turn in metrics.agent_turns:
+        small = [hole for hole in playout.holes(turn.onset + 1, turn.offset) if len(hole) < GAP[0] * record.rate]
+        behind = sum(map(len, small)) / record.rate
+        if behind >= max(DRIFT[0], DRIFT[1] * len(turn.span) / record.rate):
+            yield finding(
+                "pacing_drift",
+                turn.span,
+                behind,
+                "s",
+                f"from {moment(record, turn.onset)} to {moment(record, turn.offset)} the agent sent too slowly: "
+                f"{len(small)} holes of less than {1000 * GAP[0]:.0f} ms add up to {behind:.2f} s",
+                severity="warning",
+            )
+
+
 def _stalls(record: CallRecord) -> list[Span]:
     """Where the harness itself was late: what is missing there is not the agent's fault."""
     stalls = []
@@ -114,4 +135,4 @@ def _runs(heard: Sequence[Arrival]) -> Iterator[list[Arrival]]:
         yield run
 
 
-DETECTORS: Final = (media_gap, backlog)
+DETECTORS: Final = (media_gap, pacing_drift, backlog)
