@@ -109,27 +109,18 @@ class VoiceItem(pytest.Item):
 
     def setup(self) -> None:
         """Make the call; what kept it from being judged is an error."""
-        self.result = _call(self, self.scenario, {}, number=1)
+        try:
+            self.result = _call(self, self.scenario, {}, number=1)
+        except VoiceHarnessError as error:
+            pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
         if self.result.outcome not in ("passed", "failed", "unsupported"):
-            self.result.raise_for_failure()
+            pytest.fail(_told(self.result), pytrace=False)
 
     def runtest(self) -> None:
-        """Judge the call."""
+        """Judge the call; a traceback through the harness would say nothing about the agent."""
         assert self.result is not None  # set-up made it
-        self.result.raise_for_failure()
-
-    def repr_failure(
-        self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any
-    ) -> Any:  # as pytest
-        """Tell the verdict; a traceback through the harness would say nothing about the agent."""
-        from voiceharness.scenario.result import CallFailed
-
-        match excinfo.value:
-            case CallFailed() as failed:
-                return _told(failed.result)
-            case VoiceHarnessError() as error:
-                return f"{type(error).__name__}: {error}"
-        return super().repr_failure(excinfo, *args, **options)
+        if not self.result.passed:
+            pytest.fail(_told(self.result), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Say where the scenario stands."""
@@ -227,7 +218,7 @@ def _save(node: pytest.Item, result: CallResult, options: Mapping[str, object], 
 
 def _folder_name(nodeid: str) -> str:
     """Make a name of a test's id that is short, legible and its own."""
-    words = re.sub(r"\W+", "-", nodeid).strip("-")[-_LONGEST_NAME:].lstrip("-")
+    words = re.sub(r"[^A-Za-z0-9_]+", "-", nodeid).strip("-")[-_LONGEST_NAME:].lstrip("-")
     return f"{words}-{hashlib.sha256(nodeid.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
 
 

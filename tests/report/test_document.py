@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import jsonschema
+import numpy as np
 import pytest
 
 from tests.report.calls import SUITE_OUTCOMES, answered_call, broken_call, made_up, silent_call
 from voiceharness.audio.edges import Span
 from voiceharness.errors import CallRejectedError, ConnectError
+from voiceharness.line.record import CallRecord, TimelineEvent
 from voiceharness.measure.finding import finding
 from voiceharness.report.document import call_document, schema
 from voiceharness.report.serialization import from_json, json_bytes
@@ -18,6 +20,19 @@ from voiceharness.scenario.result import Trust
 
 if TYPE_CHECKING:
     from voiceharness.scenario.result import CallResult, Outcome
+
+
+def crash() -> None:
+    raise ZeroDivisionError("division by zero")
+
+
+def caused_error() -> ConnectError:
+    error = ConnectError("cannot reach the agent")
+    try:
+        crash()
+    except ZeroDivisionError as cause:
+        error.__cause__ = cause
+    return error
 
 
 def valid(result: CallResult) -> None:
@@ -57,14 +72,28 @@ def test_figures_are_those_of_python() -> None:
     assert document["explanation"] == result.explain()
 
 
-def test_an_error_is_told_with_what_caused_it() -> None:
-    error = ConnectError("cannot reach the agent")
-    error.__cause__ = OSError("refused")
-    assert call_document(broken_call(error))["error"] == {
+def test_an_error_is_told_with_what_caused_it_and_where() -> None:
+    assert call_document(broken_call(caused_error()))["error"] == {
         "type": "ConnectError",
         "message": "cannot reach the agent",
-        "causes": [{"type": "OSError", "message": "refused"}],
+        "where": "",
+        "causes": [
+            {
+                "type": "ZeroDivisionError",
+                "message": "division by zero",
+                "where": f"test_document.py:{crash.__code__.co_firstlineno + 1} in crash",
+            }
+        ],
     }
+
+
+def test_a_broken_protocol_is_told() -> None:
+    nothing = np.zeros(0, np.int16)
+    fault = TimelineEvent(0, "protocol_fault", {"kind": "bad_frame", "detail": "not base64"})
+    result = made_up("protocol_violation", record=CallRecord(8000, nothing, nothing, (fault,)))
+    assert call_document(result)["protocol_faults"] == [{"at": 0, "kind": "bad_frame", "detail": "not base64"}]
+    assert call_document(result)["explanation"] == "protocol fault bad_frame: not base64"
+    valid(result)
 
 
 def test_neither_numbers_nor_secrets_are_told() -> None:

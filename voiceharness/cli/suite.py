@@ -60,7 +60,8 @@ class SuiteRun:
         return document
 
     def _folder_name(self, scenario: str) -> str:
-        words = re.sub(r"\W+", "-", scenario.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
+        # ASCII, because a file system may take nothing else where the locale is "C".
+        words = re.sub(r"[^a-z0-9]+", "-", scenario.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
         return f"{len(self._calls) + 1:03d}-{words or 'call'}"
 
 

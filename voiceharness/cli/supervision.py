@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import traceback
 from typing import TYPE_CHECKING
 
@@ -33,12 +31,10 @@ def run_command(arguments: Sequence[str]) -> int:
     except VoiceHarnessError as error:
         complain(f"{type(error).__name__}: {error}")
         return _ended(as_json, error.exit_code, type(error).__name__, str(error))
-    except (KeyboardInterrupt, click.Abort):
+    except click.Abort:
         complain("interrupted")
         return _ended(as_json, INTERRUPTED, "Interrupted", "interrupted")
-    except BrokenPipeError:
-        # Whoever read has had enough; without this the interpreter complains when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:  # click's answer when standard output is closed; its code would say that an agent failed
         return OUTPUT_CLOSED
     except Exception as error:  # supervision point: a fault of the harness must not look like one of the agent
         complain(f"{traceback.format_exc()}this is a fault of voiceharness: please report it")

@@ -64,7 +64,10 @@ def _reasons(call: CallDocument) -> Iterator[str]:
     if (error := call["error"]) is not None:
         yield from _indented(f"{error['type']}: {error['message']}")
         for cause in error["causes"]:
-            yield from _indented(f"caused by {cause['type']}: {cause['message']}")
+            where = f" ({cause['where']})" if cause["where"] else ""
+            yield from _indented(f"caused by {cause['type']}: {cause['message']}{where}")
+    for fault in call["protocol_faults"]:
+        yield from _indented(f"protocol fault {fault['kind']}: {fault['detail']}")
     for check in call["checks"]:
         if not check["passed"]:
             yield from _indented(f"{check['kind']}: {check['explanation']}{_place(check, call)}")

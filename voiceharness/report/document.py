@@ -6,7 +6,9 @@ day, so the same call gives the same document.
 
 from __future__ import annotations
 
+import traceback
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 from voiceharness.report.redaction import Redactor
@@ -104,11 +106,20 @@ class FindingDocument(TypedDict):
     explanation: str
 
 
+class FaultDocument(TypedDict):
+    """A rule of the protocol that the agent's side broke, at a position in samples."""
+
+    at: int
+    kind: str
+    detail: str
+
+
 class Cause(TypedDict):
-    """An exception, by its class and text."""
+    """An exception, by its class and text; ``where`` names the line that raised it (empty: it was never raised)."""
 
     type: str
     message: str
+    where: str
 
 
 class ErrorDocument(Cause):
@@ -149,6 +160,7 @@ class CallDocument(TypedDict):
     answered_after: float
     ended: End
     error: ErrorDocument | None
+    protocol_faults: list[FaultDocument]
     trust: TrustDocument
     steps: list[StepDocument]
     checks: list[CheckDocument]
@@ -173,6 +185,7 @@ def call_document(result: CallResult, *, secrets: Iterable[str] = ()) -> CallDoc
         "answered_after": result.answered_after,
         "ended": {"by": result.ended_by, "reason": result.ended_reason, "code": result.ended_code},
         "error": _error(result.error),
+        "protocol_faults": [{"at": fault.at, **fault.data} for fault in result.protocol_faults],
         "trust": {"trustworthy": trust.trustworthy, **cast("dict[str, Json]", plain(trust))},
         "steps": plain(result.steps),
         "checks": plain(result.checks),
@@ -195,8 +208,13 @@ def _chain(error: BaseException | None) -> Iterator[dict[str, Json]]:
     seen: list[BaseException] = []
     while error is not None and error not in seen:
         seen.append(error)
-        yield {"type": type(error).__name__, "message": str(error)}
+        yield {"type": type(error).__name__, "message": str(error), "where": _where(error)}
         error = error.__cause__
+
+
+def _where(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
 
 
 def schema(name: str) -> dict[str, Json]:

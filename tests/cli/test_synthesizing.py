@@ -1,0 +1,31 @@
+"""``voiceharness synth``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voiceharness.audio.wav import read_wav
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+
+def test_a_text_is_spoken_into_a_file(cli: Cli) -> None:
+    document = cli("synth", "hello there", "-o", "spoken.wav", "--json").json
+    chunk = read_wav(cli.folder / "spoken.wav")
+    assert chunk.rate == 8000
+    assert chunk.duration == document["duration"] > 0.3
+    assert [word["text"] for word in document["words"]] == ["hello", "there"]
+
+
+def test_its_length_is_told(cli: Cli) -> None:
+    ended = cli("synth", "hello there", "-o", "spoken.wav", "--rate", "16000")
+    assert ended.out.startswith("spoken.wav: ")
+    assert "2 words" in ended.out
+    assert read_wav(cli.folder / "spoken.wav").rate == 16000
+
+
+def test_an_engine_that_does_not_exist_is_an_error(cli: Cli) -> None:
+    ended = cli("synth", "hello", "-o", "spoken.wav", "--engine", "parrot")
+    assert ended.code == 2
+    assert "there is no synthesizer named 'parrot'" in ended.err

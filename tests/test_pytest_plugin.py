@@ -1,0 +1,248 @@
+"""The pytest plugin, in pytest runs of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli import agents
+from tests.report.calls import sound
+from voiceharness.audio.wav import write_wav
+from voiceharness.report.artefacts import load_call
+
+ROOT = Path(__file__).parents[1]
+
+GREETING = """\
+name: greeting
+tags: [smoke]
+steps:
+  - say: {file: hello.wav}
+  - hear: {within: 1s}
+"""
+HOLD = "name: hold\nsteps:\n  - line: hold\n"
+
+IN_PYTHON = """\
+import pytest
+from tests.cli.agents import answering, silent
+from voiceharness.scenario.scenario import Scenario
+from voiceharness.scenario.steps import Hear, Say
+
+GREETING = Scenario(name="greeting", steps=[Say(file="hello.wav"), Hear(within=1.0)])
+
+"""
+
+
+class Pytester:
+    """pytest with this plugin alone, in this process, in a folder with one sound."""
+
+    def __init__(self, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = pytester.path
+        self._pytester = pytester
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        write_wav(self.folder / "hello.wav", sound(1.0).samples, 8000)
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            (self.folder / name.replace("__", ".")).write_text(text, encoding="utf-8")
+
+    def __call__(self, *options: str) -> pytest.RunResult:
+        return self._pytester.runpytest("-p", "voiceharness", "-W", "error", "--strict-markers", *options)
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Pytester:
+    monkeypatch.syspath_prepend(str(ROOT))
+    return Pytester(pytester, monkeypatch)
+
+
+def agent(name: str) -> str:
+    return f"--voiceharness-agent={agents.__name__}:{name}"
+
+
+# Files
+
+
+def test_each_scenario_of_a_file_is_a_test(run: Pytester) -> None:
+    second = GREETING.replace("name: greeting", "name: again")
+    items = "".join(f"- {text[:-1].replace(chr(10), chr(10) + '  ')}\n" for text in (GREETING, second))
+    run.write(calls__voice__yaml=items, other__yaml="not: a scenario")
+    result = run(agent("answering"), "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*calls.voice.yaml::greeting PASSED*", "*calls.voice.yaml::again PASSED*"])
+
+
+def test_an_unmet_expectation_is_a_failure_that_tells_the_verdict_and_no_traceback(run: Pytester) -> None:
+    """Case B58."""
+    run.write(calls__voice__yaml=GREETING)
+    result = run(agent("silent"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*failed: greeting (in_process, *", "*no_answer: in_process: no speech of the agent*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("violating", "*protocol fault bad_frame: from …34*"), ("broken", "*OptionError: *no model*")],
+)
+def test_a_call_that_cannot_be_judged_is_an_error(name: str, told: str, run: Pytester) -> None:
+    """Case B58."""
+    run.write(calls__voice__yaml=GREETING)
+    result = run(agent(name))
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([told])
+
+
+def test_junit_tells_failures_from_errors(run: Pytester) -> None:
+    """Case B58."""
+    run.write(calls__voice__yaml=GREETING)
+    run(agent("silent"), "--junitxml=failed.xml")
+    run(agent("violating"), "--junitxml=error.xml")
+    assert 'errors="0" failures="1"' in (run.folder / "failed.xml").read_text()
+    assert 'errors="1" failures="0"' in (run.folder / "error.xml").read_text()
+    assert '<property name="voiceharness_outcome" value="failed"' in (run.folder / "failed.xml").read_text()
+
+
+def test_an_unsupported_scenario_is_skipped_with_the_reason_or_fails_on_demand(run: Pytester) -> None:
+    run.write(calls__voice__yaml=HOLD)
+    skipped = run(agent("answering"), "-rs")
+    skipped.assert_outcomes(skipped=1)
+    skipped.stdout.fnmatch_lines(["*unsupported: adapter 'in_process' does not support call_control:hold*"])
+    failed = run(agent("answering"), "--voiceharness-unsupported=fail")
+    failed.assert_outcomes(failed=1)
+    failed.stdout.fnmatch_lines(["*does not support call_control:hold*"])
+
+
+def test_a_file_that_cannot_be_used_is_an_error_with_its_place(run: Pytester) -> None:
+    run.write(calls__voice__yaml="name: bad\nsteps:\n  - shout: hello\n")
+    result = run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*calls.voice.yaml:3:*shout*"])
+
+
+def test_patterns_agent_and_folder_can_stand_in_the_ini_file(run: Pytester) -> None:
+    run.write(
+        scenario_one__yml=GREETING,
+        pytest__ini=(
+            "[pytest]\nvoiceharness_files = scenario_*.yml\nvoiceharness_out = evidence\n"
+            "voiceharness_agent = tests.cli.agents:answering\n"
+        ),
+    )
+    run().assert_outcomes(passed=1)
+    (folder,) = (run.folder / "evidence").glob("*/001")
+    assert load_call(folder).duration > 2
+
+
+def test_tags_select_scenarios(run: Pytester) -> None:
+    run.write(calls__voice__yaml=GREETING, more__voice__yaml=GREETING.replace("smoke", "slow"))
+    run(agent("answering"), "-k", "smoke").assert_outcomes(passed=1, deselected=1)
+
+
+# The fixture and the marker
+
+
+def test_a_test_runs_a_scenario_and_looks_at_its_result(run: Pytester) -> None:
+    run.write(
+        test_it__py=IN_PYTHON
+        + """
+@pytest.mark.voiceharness(agent=answering)
+def test_greeting(voice_call):
+    result = voice_call(GREETING)
+    assert result.passed and result.virtual
+    assert result.metrics.latencies[0] == pytest.approx(0.5, abs=0.01)
+
+@pytest.mark.voiceharness(agent=answering, rate=16000)
+class TestMarkers:
+    @pytest.mark.voiceharness(agent=silent, rate=8000)
+    def test_the_nearest_marker_wins(self, voice_call):
+        assert voice_call(GREETING).outcome == "failed"
+        assert voice_call(GREETING, agent=answering).outcome == "passed"
+"""
+    )
+    run("--voiceharness-out=evidence").assert_outcomes(passed=2)
+    assert len(list((run.folder / "evidence").glob("*/*/recording.wav"))) == 3
+
+
+def test_a_scenario_of_a_file_is_found_beside_the_test(run: Pytester) -> None:
+    run.write(
+        greeting__yaml=GREETING,
+        test_it__py=IN_PYTHON
+        + """
+def test_greeting(voice_call):
+    assert voice_call("greeting.yaml", agent=answering).passed
+""",
+    )
+    run().assert_outcomes(passed=1)
+
+
+def test_a_test_that_fails_shows_what_was_heard(run: Pytester) -> None:
+    run.write(
+        test_it__py=IN_PYTHON + "def test_it(voice_call):\n    assert voice_call(GREETING, agent=silent).passed\n"
+    )
+    result = run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*voiceharness*", "*failed: greeting (in_process*", "*no_answer:*", "*2. hear*"])
+
+
+def test_an_unsupported_scenario_skips_the_test(run: Pytester) -> None:
+    run.write(
+        test_it__py=IN_PYTHON
+        + """
+from voiceharness.scenario.steps import Line
+def test_it(voice_call):
+    voice_call(Scenario(name="hold", steps=[Line("hold")]), agent=answering)
+    raise AssertionError("not reached")
+"""
+    )
+    run().assert_outcomes(skipped=1)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("voice_call(GREETING)", "*needs the option 'agent'*"),
+        ("voice_call(GREETING, agent=answering, speed=3)", "*has no option 'speed'*"),
+        ("voice_call(GREETING, agent=dict)", "*makes no PhoneAgent*"),
+        (
+            "import asyncio\n    async def main(): voice_call(GREETING, agent=answering)\n    asyncio.run(main())",
+            "*run_call*",
+        ),
+    ],
+)
+def test_what_cannot_be_called_says_so(body: str, told: str, run: Pytester) -> None:
+    run.write(test_it__py=IN_PYTHON + f"def test_it(voice_call):\n    {body}\n")
+    result = run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([told])
+
+
+def test_the_marker_takes_names_only(run: Pytester) -> None:
+    run.write(
+        test_it__py=IN_PYTHON
+        + "@pytest.mark.voiceharness('in_process')\ndef test_it(voice_call): voice_call(GREETING)\n"
+    )
+    result = run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*the marker voiceharness takes names*"])
+
+
+# The plugin itself
+
+
+def test_the_fixtures_of_the_scripted_doubles_come_along(run: Pytester) -> None:
+    run.write(test_it__py="def test_it(scripted_doubles, voice_call): pass\n")
+    run().assert_outcomes(passed=1)
+
+
+def test_without_the_plugin_nothing_is_collected_and_nothing_breaks(run: Pytester) -> None:
+    run.write(calls__voice__yaml=GREETING, test_it__py="def test_it(): pass\n")
+    run("-p", "no:voiceharness").assert_outcomes(passed=1)
+
+
+def test_loading_the_plugin_loads_no_heavy_library() -> None:
+    code = "import sys, voiceharness.pytest_plugin, voiceharness.scripted.pytest_fixtures; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert {"numpy", "scipy", "yaml", "click", "agents", "asyncio"} & set(done.stdout.split()) == set()
