@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tests.measure.calls import Call, speechlike, tone
+from tests.measure.calls import Call, silence, speechlike, tone
 from tests.measure.verdicts import faults, interval, kinds, only
 
 FRAME = 0.02
@@ -116,4 +117,10 @@ def test_keys_and_signals_are_not_judged_as_speech(how: str) -> None:
         call.note(3, "digit_sent", digit="1", method="event", duration=0.1)
     else:
         call.note(3, "barge_in", asked=24000, onset=24000, via="signal")
+    assert kinds(call) == []
+
+
+def test_silence_at_the_end_of_the_queue_is_not_heard_out() -> None:
+    """Case A01: the turn ends 0.3 s after the barge-in; what is left in the queue is its silence."""
+    call = Call(6).agent(0, np.concatenate((tone(440, 1.8), silence(2)))).barge_in(1.5, speechlike(0.5))
     assert kinds(call) == []

@@ -35,9 +35,9 @@ def no_flush_on_barge_in(record: CallRecord, metrics: Metrics) -> Iterator[Findi
     """Queued audio was heard out because nothing emptied the queue."""
     playout = Playout(record.arrivals)
     for barge_in in _interruptions(metrics):
-        queued = _queued(playout, record, barge_in)
+        end = _end_of_turn(metrics, barge_in)
+        queued = (min(_queued_until(playout, record, barge_in), end) - barge_in.onset) / record.rate
         if barge_in.flush is None and queued > STOP_WITHIN:
-            end = _end_of_turn(metrics, barge_in)
             yield finding(
                 "no_flush_on_barge_in",
                 Span(barge_in.onset, end),
@@ -119,11 +119,11 @@ def _end_of_turn(metrics: Metrics, barge_in: BargeIn) -> int:
     return barge_in.onset if barge_in.turn is None else metrics.agent_turns[barge_in.turn].offset
 
 
-def _queued(playout: Playout, record: CallRecord, barge_in: BargeIn) -> float:
-    """Seconds heard after the onset that were in the queue when the agent could have reacted."""
+def _queued_until(playout: Playout, record: CallRecord, barge_in: BargeIn) -> int:
+    """Where the audio ends that was in the queue when the agent could have reacted."""
     known = barge_in.onset + round(_REACTION * record.rate)
     waiting = (a for a in playout.heard if a.at <= known and a.start + a.heard > barge_in.onset)
-    return (max((a.start + a.heard for a in waiting), default=barge_in.onset) - barge_in.onset) / record.rate
+    return max((a.start + a.heard for a in waiting), default=barge_in.onset)
 
 
 def _reacted(record: CallRecord, metrics: Metrics, barge_in: BargeIn) -> bool:
