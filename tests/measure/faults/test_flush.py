@@ -122,5 +122,5 @@ def test_keys_and_signals_are_not_judged_as_speech(how: str) -> None:
 
 def test_silence_at_the_end_of_the_queue_is_not_heard_out() -> None:
     """Case A01: the turn ends 0.3 s after the barge-in; what is left in the queue is its silence."""
-    call = Call(6).agent(0, np.concatenate((tone(440, 1.8), silence(2)))).barge_in(1.5, speechlike(0.5))
+    call = Call(5).agent(0, np.concatenate((tone(440, 1.8), silence(2)))).barge_in(1.5, speechlike(0.5))
     assert kinds(call) == []
