@@ -8,7 +8,8 @@ OUT ?= dist
 PYTHON ?= $(shell sh tools/find_python.sh 3.11 3.12 3.13)
 
 # The real programs some tests talk to, as Debian packages. Where they cannot be installed, those tests are skipped.
-APT_PEERS :=
+SIP_PEERS := sip-tester baresip-core kamailio kamailio-tls-modules openssl
+APT_PEERS := $(SIP_PEERS)
 
 bin := $(VENV)/bin
 pip := $(bin)/python -m pip --disable-pip-version-check install --quiet
