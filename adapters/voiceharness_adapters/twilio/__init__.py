@@ -1,0 +1,7 @@
+"""Calls over a Twilio Media Stream: the carrier played to an agent, agents served as one, and real calls."""
+
+from voiceharness_adapters.twilio.adapter import Twilio
+from voiceharness_adapters.twilio.agent_app import TwilioAgentApp
+from voiceharness_adapters.twilio.host import host
+
+__all__ = ["Twilio", "TwilioAgentApp", "host"]

@@ -1,0 +1,205 @@
+"""One call as the carrier sees it: who calls whom, its requests to the agent's server, and its streams."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode, urljoin
+
+from voiceharness.audio import g711
+from voiceharness.errors import CallDroppedError, CallRejectedError
+from voiceharness.events import RemoteHangup
+from voiceharness.protocols.media_streams.messages import StreamDescription, Track
+from voiceharness.protocols.media_streams.signature import SIGNATURE_HEADER, sign
+from voiceharness.protocols.media_streams.twiml import Verb, parse_twiml
+from voiceharness_adapters.twilio.carrier_stream import SILENCE, CarrierStream
+from voiceharness_adapters.twilio.inbox import Inbox
+from voiceharness_adapters.twilio.settings import CarrierLog
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voiceharness.audio.chunk import AudioChunk
+    from voiceharness.clock import Clock
+    from voiceharness.protocols.media_streams.twiml import Stream
+    from voiceharness_adapters.twilio.door import Closed, Door
+    from voiceharness_adapters.twilio.settings import CarrierSettings
+
+__all__ = ["CallIdentity", "CarrierCall", "joined"]
+
+TRACKS: Final[Mapping[str, tuple[Track, ...]]] = {
+    "inbound_track": ("inbound",),
+    "outbound_track": ("outbound",),
+    "both_tracks": ("inbound", "outbound"),
+}
+WEBHOOK_AGENT: Final = ("User-Agent", "TwilioProxy/1.1")
+STREAM_AGENT: Final = ("User-Agent", "Twilio.TmeWs/1.0")
+FORM_TYPE: Final = ("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8")
+
+
+def _sid(prefix: str) -> str:
+    return prefix + secrets.token_hex(16)
+
+
+@dataclass(frozen=True, slots=True)
+class CallIdentity:
+    """Who calls whom, under which identifiers; ``token`` signs the requests (None: they are not signed)."""
+
+    user: str
+    agent: str
+    token: str | None = field(default=None, repr=False)
+    call: str = field(default_factory=lambda: _sid("CA"))
+    account: str = field(default_factory=lambda: _sid("AC"))
+
+    def form(self, status: str) -> dict[str, str]:
+        """Return the fields that every request about the call carries."""
+        return {
+            "AccountSid": self.account,
+            "ApiVersion": "2010-04-01",
+            "CallSid": self.call,
+            "CallStatus": status,
+            "Called": self.agent,
+            "Caller": self.user,
+            "Direction": "inbound",
+            "From": self.user,
+            "To": self.agent,
+        }
+
+    def signature(self, url: str, form: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+        """Return the header that signs a request, if requests are signed."""
+        return [] if self.token is None else [(SIGNATURE_HEADER, sign(self.token, url, (form or {}).items()))]
+
+
+class CarrierCall:
+    """A call under way: the line's face of it (audio, digits, what the agent sends), and the call flow's."""
+
+    def __init__(self, door: Door, identity: CallIdentity, settings: CarrierSettings, clock: Clock) -> None:
+        self.identity = identity
+        self.clock = clock
+        self.inbox = Inbox()
+        self.log = CarrierLog()
+        self.stream: CarrierStream | None = None
+        """The bidirectional stream that is open now."""
+        self.listening: list[CarrierStream] = []
+        self.digits: asyncio.Queue[str] | None = None
+        """Where keys go while the carrier itself collects them."""
+        self._door = door
+        self._settings = settings
+        self._stream_over: asyncio.Future[Closed] | None = None
+        self._prompt = b""
+
+    # Requests
+
+    async def ask(self, url: str, *, status: str = "in-progress", **fields: str) -> tuple[Verb, ...]:
+        """Post to a webhook and read the TwiML that it answers.
+
+        Raises:
+            CallRejectedError: if the answer's status is not 2xx.
+            RemoteProtocolError: if it is not TwiML.
+        """
+        form = {**self.identity.form(status), **fields}
+        headers = [WEBHOOK_AGENT, FORM_TYPE, ("Accept", "*/*"), *self.identity.signature(url, form)]
+        answer = await self._door.request("POST", url, headers, urlencode(form).encode("ascii"))
+        if not 200 <= answer.status < 300:
+            raise CallRejectedError(f"the webhook {url} answered HTTP {answer.status}", code=answer.status)
+        return parse_twiml(answer.body) if answer.body.strip() else ()
+
+    async def fetch(self, url: str) -> bytes:
+        """Get a file that the agent's server offers."""
+        answer = await self._door.request("GET", url, [WEBHOOK_AGENT, *self.identity.signature(url)], b"")
+        if answer.status != 200:
+            raise CallRejectedError(f"the file {url} to be played answered HTTP {answer.status}", code=answer.status)
+        return answer.body
+
+    async def connect_stream(self, stream: Stream) -> None:
+        """Open a bidirectional stream."""
+        self._stream_over = asyncio.get_running_loop().create_future()
+        self.stream = await self._open(stream, bidirectional=True)
+
+    async def start_stream(self, stream: Stream) -> None:
+        """Open a unidirectional stream beside what goes on."""
+        self.listening.append(await self._open(stream, bidirectional=False))
+
+    async def _open(self, stream: Stream, *, bidirectional: bool) -> CarrierStream:
+        identity = self.identity
+        description = StreamDescription(
+            _sid("MZ"),
+            identity.call,
+            identity.account,
+            ("inbound",) if bidirectional else TRACKS[stream.track],
+            stream.parameters,
+            bidirectional,
+        )
+        opened = CarrierStream(description, self._settings, self.log, put=self.inbox.put, over=self._over)
+        headers = [STREAM_AGENT, *identity.signature(stream.url)]
+        await opened.open(self._door, stream.url, headers, self.clock.now_ns)
+        return opened
+
+    async def run_stream(self) -> None:
+        """Wait for the end of a stream that is the whole call, and end the call with it."""
+        started_ns = self.clock.now_ns()
+        self.hung_up(await self.stream_over(), started_ns)
+
+    async def stream_over(self) -> Closed:
+        """Wait until the agent has closed the bidirectional stream."""
+        assert self._stream_over is not None  # it was opened
+        return await asyncio.shield(self._stream_over)
+
+    def _over(self, stream: CarrierStream, closed: Closed) -> None:
+        if stream in self.listening:
+            self.listening.remove(stream)
+        elif self._stream_over is not None and not self._stream_over.done():
+            self.stream = None
+            self._stream_over.set_result(closed)
+
+    def hung_up(self, stream_closed: Closed, started_ns: int) -> None:
+        """End the call because the agent closed the stream and nothing follows it."""
+        if stream_closed.error is not None:
+            self.inbox.end(stream_closed.error)
+            return
+        if not stream_closed.clean and stream_closed.code != 1006:
+            self.inbox.end(CallDroppedError(f"the agent's stream broke: {stream_closed}"))
+            return
+        after_ms = (self.clock.now_ns() - started_ns) // 1_000_000
+        reason = f"the agent closed the stream {after_ms} ms after its start ({stream_closed})"
+        self.inbox.put(RemoteHangup(reason, stream_closed.code, at_ns=self.clock.now_ns()))
+        self.inbox.end()
+
+    # The line's face
+
+    def send_audio(self, chunk: AudioChunk) -> None:
+        """Carry the user's audio to every stream, and the prompt that the carrier plays to those that listen to it."""
+        position = chunk.position or 0
+        payload = g711.encode(chunk.pcm) if chunk.pcm.strip(b"\0") else SILENCE * len(chunk)
+        if self.stream is not None:
+            self.stream.send_audio(payload, position)
+        if self.listening:
+            outbound, self._prompt = self._prompt[: len(chunk)], self._prompt[len(chunk) :]
+            for stream in tuple(self.listening):
+                stream.send_audio(payload, position)
+                stream.send_audio(outbound.ljust(len(chunk), SILENCE), position, "outbound")
+
+    def press(self, digit: str) -> None:
+        """Carry a key press to whoever listens for keys: the carrier's own prompt, or the agent's stream."""
+        if self.digits is not None:
+            self.digits.put_nowait(digit)
+        elif self.stream is not None:
+            self.stream.press(digit)
+
+    def play(self, chunk: AudioChunk) -> None:
+        """Let the user hear audio that the carrier itself plays."""
+        self.inbox.put(replace(chunk, at_ns=self.clock.now_ns()))
+        self._prompt += g711.encode(chunk.pcm)
+
+    async def hang_up(self) -> None:
+        """Stop and close every stream."""
+        for stream in (*self.listening, *([self.stream] if self.stream is not None else [])):
+            await stream.close()
+        self.inbox.end()
+
+
+def joined(base: str, url: str) -> str:
+    """Return the URL that a document at ``base`` means."""
+    return urljoin(base, url) if url else base
