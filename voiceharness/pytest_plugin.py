@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from voiceharness.agent import PhoneAgent
     from voiceharness.registry.target import Target
     from voiceharness.scenario.result import CallResult
+    from voiceharness.scenario.run import SpeechEngines
     from voiceharness.scenario.scenario import Scenario
 
 __all__ = [
@@ -177,7 +178,7 @@ def _call(node: pytest.Item, scenario: Scenario, marks: Mapping[str, Any], *, nu
     target, virtual = _target(node.config, scenario, marks)
     kept: list[CallResult] = []
     try:
-        target.call(scenario, virtual=virtual, keep=kept.append)
+        target.call(scenario, virtual=virtual, speech=_speech(node.config), keep=kept.append)
     finally:
         for result in kept:
             node.user_properties.append(("voiceharness_outcome", result.outcome))
@@ -185,6 +186,16 @@ def _call(node: pytest.Item, scenario: Scenario, marks: Mapping[str, Any], *, nu
     if kept[0].outcome == "unsupported" and _setting(node.config, "unsupported") != "fail":
         pytest.skip(f"unsupported: {kept[0].error}")
     return kept[0]
+
+
+def _speech(config: pytest.Config) -> SpeechEngines | None:
+    """Return the default engines, with pytest's own cache folder for what they spoke, if there is one."""
+    if not config.pluginmanager.has_plugin("cacheprovider"):
+        return None
+    from voiceharness.scenario.run import SpeechEngines
+    from voiceharness.speech.cache import SpeechCache
+
+    return SpeechEngines(cache=SpeechCache(config.cache.mkdir("voiceharness-speech")))
 
 
 def _target(config: pytest.Config, scenario: Scenario, marks: Mapping[str, Any]) -> tuple[Target, bool | None]:

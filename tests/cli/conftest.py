@@ -77,6 +77,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     folder = tmp_path / "work"
     folder.mkdir()
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "path", list(sys.path))  # `run` adds the working directory
     write_wav("hello.wav", sound(1.0).samples, 8000)
     made = Cli(folder, capsys)

@@ -7,14 +7,22 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 
 from tests.cli.conftest import GREETING, Cli
+from tests.report.calls import made_up
 from voiceharness.audio.wav import read_tracks
 from voiceharness.report.artefacts import load_call
 from voiceharness.report.document import schema
+from voiceharness.scenario.result import Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from voiceharness.scenario.result import CallResult
 
 AGENTS = "tests.cli.agents"
 ROOT = Path(__file__).parents[2]
@@ -141,6 +149,19 @@ async def _raise_on_greeting(scenario, adapter, **_options):  # type: ignore[no-
     from voiceharness.errors import ConnectError
 
     raise ZeroDivisionError("oops") if scenario.name == "greeting" else ConnectError("nobody")
+
+
+def test_a_run_that_cannot_be_trusted_is_judged_on_demand_only(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def untrusted(
+        _target: object, _scenario: object, *, keep: Callable[[CallResult], None], **_options: object
+    ) -> None:
+        keep(made_up("harness_fault", trust=Trust(("frames left 30 ms late",))))
+
+    monkeypatch.setattr("voiceharness.registry.target.Target.call", untrusted)
+    refused, judged = cli("run", "greeting.yaml"), cli("run", "greeting.yaml", "--allow-untrusted")
+    assert (refused.code, judged.code) == (5, 0)
+    for ended in (refused, judged):
+        assert ended.out.splitlines()[1].strip() == "not trustworthy: frames left 30 ms late"
 
 
 @pytest.mark.realtime

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from voiceharness.demo.suite import DemoVerdict
 
-__all__ = ["run_demo_suite"]
+__all__ = ["run_demo_suite", "tell_verdicts"]
 
 
 def run_demo_suite(*, out: Path, junit: Path | None, as_json: bool) -> int:
@@ -23,12 +23,13 @@ def run_demo_suite(*, out: Path, junit: Path | None, as_json: bool) -> int:
 
     progress = Progress()
     verdicts = run_demo(on_step=lambda step: progress.step(step.label))
-    return _tell_all(verdicts, progress, out=out, junit=junit, as_json=as_json)
+    return tell_verdicts(verdicts, progress, out=out, junit=junit, as_json=as_json)
 
 
-def _tell_all(
+def tell_verdicts(
     verdicts: Iterable[DemoVerdict], progress: Progress, *, out: Path, junit: Path | None, as_json: bool
 ) -> int:
+    """Save and tell of each call as it ends, and return the exit code."""
     suite, wrong, interrupted = SuiteRun("voiceharness demo", out), list[str](), False
     try:
         for verdict in verdicts:

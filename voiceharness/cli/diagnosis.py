@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["LICENCES", "Package", "diagnose", "packages"]
 
 LICENCES: Final[Mapping[str, str]] = {
+    "baresip-python": "BSD-3-Clause",
     "click": "BSD-3-Clause",
     "espeakng-loader": "GPL-3.0-or-later",
     "hibari-tts": "Apache-2.0",
     "moonshine-voice": "MIT",
     "numpy": "BSD-3-Clause",
     "openai-agents": "MIT",
+    "pjsua2-python": "GPL-2.0-or-later",
     "pyyaml": "MIT",
     "scipy": "BSD-3-Clause",
     "webrtcvad-wheels": "MIT",

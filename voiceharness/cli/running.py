@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from voiceharness.cli.codes import INTERRUPTED
 from voiceharness.cli.collecting import Case, collect
 from voiceharness.cli.output import Progress, complain
+from voiceharness.cli.speech_cache import cached_speech
 from voiceharness.cli.suite import SuiteRun
 from voiceharness.errors import VoiceHarnessError
 from voiceharness.registry.settings import parse_settings
@@ -20,6 +21,8 @@ from voiceharness.scenario.result import CallResult, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from voiceharness.scenario.run import SpeechEngines
 
 __all__ = ["run_files"]
 
@@ -39,6 +42,11 @@ class _Plan:
     def secrets(self) -> tuple[str, ...]:
         return secrets_in(self.target.options_for(self.case.scenario))
 
+    def broken(self, error: Exception) -> CallResult:
+        """Make the result of a call that was never begun."""
+        scenario = self.case.scenario
+        return CallResult(scenario.name, self.adapter, outcome_of(error), scenario.seed, error=error)
+
 
 def run_files(
     *,
@@ -57,16 +65,16 @@ def run_files(
     sys.path.insert(0, str(Path.cwd()))  # where the user's agent is, as with `python -m`
     plans = [_plan(case, adapter, agent, settings, seed) for case in collect(paths)]
     suite, progress = SuiteRun("voiceharness", out), Progress(len(plans))
+    runner = _Runner(virtual, cached_speech(), allow_untrusted, suite, progress)
+    interrupted = False
     try:
         for plan in plans:
-            progress.call(plan.case.scenario.name)
-            _run_one(plan, virtual, allow_untrusted, suite, progress)
+            runner.run(plan)
     except KeyboardInterrupt:
-        progress.clear()
-        suite.finish(junit=junit, as_json=as_json)
-        return INTERRUPTED
+        interrupted = True
     progress.clear()
-    return suite.finish(junit=junit, as_json=as_json)["exit_code"]
+    code = suite.finish(junit=junit, as_json=as_json)["exit_code"]
+    return INTERRUPTED if interrupted else code
 
 
 def _plan(case: Case, adapter: str | None, agent: str | None, settings: Sequence[str], seed: int | None) -> _Plan:
@@ -76,20 +84,38 @@ def _plan(case: Case, adapter: str | None, agent: str | None, settings: Sequence
     return _Plan(replace(case, scenario=scenario), replace(target, options=options))
 
 
-def _run_one(plan: _Plan, virtual: bool | None, allow_untrusted: bool, suite: SuiteRun, progress: Progress) -> None:
-    scenario, kept = plan.case.scenario, list[CallResult]()
-    try:
-        plan.target.call(scenario, virtual=virtual, on_step=lambda step: progress.step(step.label), keep=kept.append)
-    except VoiceHarnessError as error:
-        kept = kept or [CallResult(scenario.name, plan.adapter, outcome_of(error), scenario.seed, error=error)]
-    except Exception as error:  # supervision point: one broken call must not take the others with it
-        progress.clear()
-        complain(traceback.format_exc())
-        kept = kept or [CallResult(scenario.name, plan.adapter, "harness_fault", scenario.seed, error=error)]
-    finally:
-        for result in kept:
-            judged = _trusted(result) if allow_untrusted else result
-            suite.add(judged, file=plan.case.file, secrets=plan.secrets)
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """Makes one call after the other."""
+
+    virtual: bool | None
+    speech: SpeechEngines
+    allow_untrusted: bool
+    suite: SuiteRun
+    progress: Progress
+
+    def run(self, plan: _Plan) -> None:
+        """Make a call; whatever becomes of it, its evidence is saved, and only an interruption gets through."""
+        scenario, kept = plan.case.scenario, list[CallResult]()
+        self.progress.call(scenario.name)
+        try:
+            plan.target.call(
+                scenario,
+                virtual=self.virtual,
+                speech=self.speech,
+                on_step=lambda step: self.progress.step(step.label),
+                keep=kept.append,
+            )
+        except VoiceHarnessError as error:
+            kept = kept or [plan.broken(error)]
+        except Exception as error:  # supervision point: one broken call must not take the others with it
+            self.progress.clear()
+            complain(traceback.format_exc())
+            kept = kept or [plan.broken(error)]
+        finally:
+            for result in kept:
+                judged = _trusted(result) if self.allow_untrusted else result
+                self.suite.add(judged, file=plan.case.file, secrets=plan.secrets)
 
 
 def _trusted(result: CallResult) -> CallResult:

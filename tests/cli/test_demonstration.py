@@ -1,0 +1,59 @@
+"""How ``voiceharness demo`` tells of its calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.report.calls import answered_call, silent_call
+from voiceharness.cli.demonstration import tell_verdicts
+from voiceharness.cli.output import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.cli.conftest import Cli
+    from voiceharness.scenario.result import CallResult
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the demo says of one of its calls."""
+
+    result: CallResult
+    as_expected: bool
+    explanation: str
+
+
+def told(verdicts: Any, *, as_json: bool = False) -> int:
+    return tell_verdicts(verdicts, Progress(), out=Path("out"), junit=Path("junit.xml"), as_json=as_json)
+
+
+def test_the_demo_passes_when_planted_faults_are_found(cli: Cli) -> None:
+    code = told([Verdict(answered_call(), True, "healthy"), Verdict(silent_call(), True, "planted: says nothing")])
+    printed = cli.capture.readouterr().out
+    assert code == 0
+    assert "    planted: says nothing\n" in printed
+    assert printed.splitlines()[-1] == "the demo passed: 2 verdicts, all true"
+    assert (cli.folder / "junit.xml").exists()
+    assert (cli.folder / "out" / "002-silence" / "recording.wav").exists()
+
+
+def test_the_demo_fails_when_a_verdict_is_wrong(cli: Cli) -> None:
+    assert told([Verdict(silent_call(), False, "planted: deaf; not found")]) == 1
+    assert cli.capture.readouterr().out.splitlines()[-1] == "the demo failed on silence"
+
+
+def test_an_interrupted_demo_tells_what_there_is(cli: Cli) -> None:
+    def verdicts() -> Iterator[Verdict]:
+        yield Verdict(silent_call(), True, "")
+        raise KeyboardInterrupt
+
+    assert told(verdicts()) == 130
+    assert "1 calls: 1 failed" in cli.capture.readouterr().out
+
+
+def test_as_a_document_it_is_a_suite(cli: Cli) -> None:
+    told([Verdict(silent_call(), True, "")], as_json=True)
+    assert '"format": "voiceharness-suite/1"' in cli.capture.readouterr().out
