@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["LICENCES", "Package", "diagnose", "packages"]
 
 LICENCES: Final[Mapping[str, str]] = {
-    "baresip-python": "BSD-3-Clause",
+    "baresip-python": "BSD-2-Clause",
     "click": "BSD-3-Clause",
     "espeakng-loader": "GPL-3.0-or-later",
     "hibari-tts": "Apache-2.0",
@@ -32,7 +32,11 @@ LICENCES: Final[Mapping[str, str]] = {
     "pjsua2-python": "GPL-2.0-or-later",
     "pyyaml": "MIT",
     "scipy": "BSD-3-Clause",
+    "sounddevice": "MIT",
+    "soundfile": "BSD-3-Clause",
+    "twilio": "MIT",
     "webrtcvad-wheels": "MIT",
+    "websockets": "BSD-3-Clause",
 }
 """Licences of what voiceharness stands on, known before it is installed; README has the details."""
 
