@@ -51,7 +51,7 @@ def test_an_interrupted_demo_tells_what_there_is(cli: Cli) -> None:
         raise KeyboardInterrupt
 
     assert told(verdicts()) == 130
-    assert "1 calls: 1 failed" in cli.capture.readouterr().out
+    assert "1 call: 1 failed" in cli.capture.readouterr().out
 
 
 def test_as_a_document_it_is_a_suite(cli: Cli) -> None:

@@ -54,7 +54,7 @@ def test_a_call_that_was_never_answered_is_shown_without_a_picture(cli: Cli) -> 
 
 def test_a_folder_of_calls_is_shown_as_a_suite(cli: Cli) -> None:
     cli("run", "greeting.yaml", "--agent", "tests.cli.agents:answering", "--out", "suite")
-    assert cli("show", "suite").out.splitlines()[-1] == "1 calls: 1 passed"
+    assert cli("show", "suite").out.splitlines()[-1] == "1 call: 1 passed"
     assert cli("show", "suite", "--json").json["counts"] == {"passed": 1}
 
 

@@ -53,7 +53,8 @@ def suite_text(suite: SuiteDocument, *, ascii_only: bool = False) -> str:
         if each["folder"] and call["outcome"] != "passed":
             lines.append(f"    evidence: {each['folder']}")
     counts = ", ".join(f"{count} {outcome}" for outcome, count in suite["counts"].items()) or "none"
-    lines.append(f"{len(suite['calls'])} calls: {counts}")
+    number = len(suite["calls"])
+    lines.append(f"{number} {'call' if number == 1 else 'calls'}: {counts}")
     return printable("\n".join(lines)) + "\n"
 
 
