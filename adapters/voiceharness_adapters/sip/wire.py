@@ -94,8 +94,10 @@ class Decoder:
 
 def _decode(kind: int, body: bytes) -> Message:
     if kind == _HEARD_KIND:
-        return Heard(*_HEARD.unpack_from(body), body[_HEARD.size :])
+        call, tick, sent, at_ns = _HEARD.unpack_from(body)
+        return Heard(call, tick, sent, at_ns, body[_HEARD.size :])
     if kind == _FRAME_KIND:
-        return Frame(*_FRAME.unpack_from(body), body[_FRAME.size :])
+        call, tick = _FRAME.unpack_from(body)
+        return Frame(call, tick, body[_FRAME.size :])
     fields: dict[str, Any] = json.loads(body)  # Any: what JSON can hold
     return fields

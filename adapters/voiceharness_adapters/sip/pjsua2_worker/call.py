@@ -154,7 +154,13 @@ class Leg(pj.Call):
             self.call.backend.bury(self.call)
         reason = (self.call.reason if state == "ended" else "") or info.lastReason
         self.call.tell(
-            "state", state=state, code=info.lastStatusCode, reason=reason, ours=self.call.ours, stats=self.call.stats
+            "state",
+            state=state,
+            code=info.lastStatusCode,
+            reason=reason,
+            ours=self.call.ours,
+            sip_id=info.callIdString,
+            stats=self.call.stats,
         )
 
     def _is_only_a_part(self) -> bool:
@@ -260,4 +266,3 @@ class Leg(pj.Call):
             "late": self.call.port.late,
             "frame_ms": FRAME_MS,
         }
-

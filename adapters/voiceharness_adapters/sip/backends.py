@@ -1,0 +1,38 @@
+"""What each SIP backend can do, and how long it holds sound back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.capabilities import AdapterCapabilities, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voiceharness_adapters.sip.settings import Backend
+
+__all__ = ["CAPABILITIES", "HOLDBACK", "TIMING", "UPPER_BOUND"]
+
+UPPER_BOUND: Final = AdapterCapabilities(
+    dtmf=frozenset({"rfc4733", "info", "inband"}),
+    call_control=frozenset({"hold", "resume", "transfer", "reject", "cancel"}),
+    directions=frozenset({"dial", "be_dialled"}),
+    rates=frozenset({8000, 16000, 48000}),
+)
+"""What the adapter class declares: what at least one backend can do."""
+
+TIMING: Final = Timing(paced_by="transport", playout="live")
+"""The worker's media clock keeps time, and RTP has its own place in it."""
+
+CAPABILITIES: Final[Mapping[Backend, AdapterCapabilities]] = {
+    "pjsua2": replace(UPPER_BOUND, rates=frozenset({8000, 16000})),
+    "baresip": replace(
+        UPPER_BOUND,
+        dtmf=frozenset({"rfc4733", "inband"}),
+        call_control=frozenset({"hold", "resume", "transfer", "cancel"}),
+    ),
+}
+
+HOLDBACK: Final[Mapping[Backend, float]] = {"pjsua2": 0.035, "baresip": 0.02}
+"""Seconds from a packet's arrival to the tick that hears it, in the middle of the clocks' possible phases."""

@@ -1,0 +1,215 @@
+"""A SIP account that outlives calls: its address, its registration, and as many workers as its calls need.
+
+The first worker listens and registers; calls from outside arrive there, as many at once as it can carry. Calls that are
+dialled go to the worker with the most room, and a new worker is started when none has any.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections import deque
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from voiceharness.adapter import Endpoint, InboundCall
+from voiceharness.errors import CallRejectedError, ConnectError, OptionError
+from voiceharness_adapters.sip.call import SipCall
+from voiceharness_adapters.sip.settings import SipSettings
+from voiceharness_adapters.sip.worker import SipWorker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voiceharness_adapters.sip.worker import Event
+
+__all__ = ["NONCE_HEADER", "SipEndpoint", "SipMessage"]
+
+NONCE_HEADER: Final = "X-Voiceharness-Nonce"
+"""Header of an INVITE by which a caller that knows it reaches one waiting adapter."""
+
+REGISTRATION_TIMEOUT: Final = 10.0
+_KEPT_MESSAGES: Final = 2000
+_USER: Final = re.compile(r"sips?:(?:([^@;>]+)@)?")
+_CALL_ID: Final = re.compile(r"(?im)^(?:Call-ID|i)\s*:\s*(\S+)")
+
+logger = logging.getLogger(__name__)
+
+
+class SipMessage(NamedTuple):
+    """A SIP message as it was on the wire, without credentials: when, which way, with whom."""
+
+    at_ns: int
+    way: str
+    peer: str
+    text: str
+
+    @property
+    def call_id(self) -> str:
+        """The Call-ID it carries."""
+        found = _CALL_ID.search(self.text)
+        return found[1] if found else ""
+
+
+class SipEndpoint(Endpoint):
+    """A SIP user agent for many calls, in both directions. ``workers`` bounds how many processes it may start."""
+
+    def __init__(self, settings: SipSettings | None = None, *, workers: int = 32) -> None:
+        super().__init__()
+        if workers < 1:
+            raise OptionError(f"sip: an endpoint needs at least one worker, not {workers}")
+        self.settings = settings or SipSettings()
+        self.max_workers = workers
+        self.messages: deque[SipMessage] = deque(maxlen=_KEPT_MESSAGES)
+        self.log: deque[str] = deque(maxlen=_KEPT_MESSAGES)
+        self._workers: list[SipWorker] = []
+        self._growing = asyncio.Lock()
+        self._registration: asyncio.Future[Event] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def address(self) -> str:
+        """Where the endpoint is reached, as host:port."""
+        return self._workers[0].address if self._workers else ""
+
+    @property
+    def uri(self) -> str:
+        """The SIP address of the endpoint itself, whatever it is registered as."""
+        suffix = "" if self.settings.transport == "udp" else f";transport={self.settings.transport}"
+        return f"sip:{self.settings.user}@{self.address}{suffix}"
+
+    @property
+    def version(self) -> str:
+        """The SIP library and its version."""
+        return self._workers[0].version if self._workers else ""
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The process numbers of the workers that run."""
+        return tuple(worker.pid for worker in self._workers if worker.pid is not None)
+
+    async def open(self) -> None:
+        """Start the first worker; register, if there is a registrar.
+
+        Raises:
+            ConnectError: the worker cannot be started, or the registrar does not answer.
+            CallRejectedError: the registrar refuses, with its status.
+        """
+        if self._workers:
+            return
+        worker = await self._add_worker(self.settings)
+        if self.settings.registrar:
+            try:
+                await self._register(worker, active=True)
+            except BaseException:
+                await self.close()
+                raise
+
+    async def close(self) -> None:
+        """Unregister and stop all workers."""
+        workers, self._workers = self._workers, []
+        if workers and self.settings.registrar and workers[0].alive:
+            try:
+                await self._register(workers[0], active=False)
+            except (ConnectError, CallRejectedError) as error:
+                logger.warning("the endpoint could not unregister: %s", error)
+        await asyncio.gather(*(worker.close() for worker in workers))
+        for task in self._tasks:
+            task.cancel()
+
+    async def _add_worker(self, settings: SipSettings) -> SipWorker:
+        worker = SipWorker(settings)
+        worker.on_event = lambda event: self._take(worker, event)
+        await worker.start()
+        self._workers.append(worker)
+        return worker
+
+    async def _register(self, worker: SipWorker, *, active: bool) -> None:
+        self._registration = asyncio.get_running_loop().create_future()
+        await worker.ask("register", active=active)
+        try:
+            async with asyncio.timeout(REGISTRATION_TIMEOUT):
+                told = await self._registration
+        except TimeoutError as error:
+            raise ConnectError(
+                f"sip: the registrar {self.settings.registrar} did not answer in {REGISTRATION_TIMEOUT:g} s"
+            ) from error
+        if told["code"] // 100 != 2:
+            raise CallRejectedError(
+                f"sip: the registrar {self.settings.registrar} refused: {told['code']} {told['reason']}",
+                code=told["code"],
+                reason=told["reason"],
+            )
+
+    # Calls out
+
+    async def dial(self, target: str, headers: Mapping[str, str] | None = None) -> SipCall:
+        """Start a call to a SIP address, on a worker with room for it.
+
+        Raises:
+            ConnectError: if no worker has room, or the address cannot be used.
+        """
+        async with self._growing:
+            call = SipCall(await self._worker_with_room())
+        try:
+            await call.dial(self._full(target), headers)
+        except BaseException:
+            call.worker.calls.pop(call.number, None)
+            raise
+        return call
+
+    async def _worker_with_room(self) -> SipWorker:
+        self._workers = [worker for worker in self._workers if worker.alive] or self._workers
+        best = min(self._workers, key=lambda worker: len(worker.calls) / max(1, worker.capacity), default=None)
+        if best is not None and best.alive and len(best.calls) < best.capacity:
+            return best
+        if len(self._workers) >= self.max_workers and (best is None or best.alive):
+            raise ConnectError(f"sip: all {len(self._workers)} workers of the endpoint are busy")
+        return await self._add_worker(replace(self.settings, port=0))
+
+    def _full(self, target: str) -> str:
+        """Return a target as a SIP address with the endpoint's transport."""
+        uri = target if target.startswith(("sip:", "sips:")) else f"sip:{target}"
+        if self.settings.transport != "udp" and "transport=" not in uri:
+            uri = f"{uri};transport={self.settings.transport}"
+        return uri
+
+    # Calls in
+
+    def _take(self, worker: SipWorker, event: Event) -> None:
+        match event["event"]:
+            case "message":
+                message = SipMessage(event["at_ns"], event["way"], event["peer"], event["text"])
+                self.messages.append(message)
+            case "log":
+                self.log.append(event["text"])
+            case "registration":
+                if self._registration is not None and not self._registration.done():
+                    self._registration.set_result(event)
+            case "incoming":
+                self._offer(SipCall(worker, event["call"]), event)
+
+    def _offer(self, call: SipCall, event: Event) -> None:
+        """Hand a call to who waits for it, and let it ring; nobody: decline it."""
+        found = _USER.search(event["dialled"])
+        nonce = event["headers"].get(NONCE_HEADER.lower(), "")
+        taken = self.offer(InboundCall(call, identity=(found[1] or "") if found else "", nonce=nonce))
+        task = asyncio.create_task(_ring(call) if taken else _decline(call))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def trace(self, call: SipCall) -> list[SipMessage]:
+        """Return the SIP messages of a call, in order."""
+        return [message for message in self.messages if message.call_id in call.sip_ids]
+
+
+async def _ring(call: SipCall) -> None:
+    with suppress(ConnectError):  # it may have been answered, or given up, in the meantime
+        await call.answer(180)
+
+
+async def _decline(call: SipCall) -> None:
+    logger.warning("sip: declined a call that nobody waited for")
+    await call.hang_up(480)
