@@ -1,270 +1,46 @@
-"""The scripted transport behind a real websocket, with the SDK's real websocket model as the client."""
+"""The scripted transport behind a real websocket."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 pytest.importorskip("agents")
 pytest.importorskip("websockets")
 
-from agents import function_tool
-from agents.realtime import OpenAIRealtimeWebSocketModel, RealtimeAgent, RealtimePlaybackTracker, RealtimeRunner
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError, ConnectionClosedOK, InvalidStatus
 
+from tests.scripted.wire.serving import accept, next_of, run_client, serve, tell
 from voiceharness.errors import VoiceHarnessError
 from voiceharness.scripted.calls import (
     CloseCall,
     ConnectCall,
     InterruptCall,
     RequestResponseCall,
-    SendAudioCall,
     SendEventCall,
-    SendFunctionCallOutputCall,
     SendMessageCall,
     UpdateSessionConfigCall,
 )
 from voiceharness.scripted.errors import ScriptTypeError, ScriptValueError, UnexpectedRealtimeCallError
 from voiceharness.scripted.inbound import (
-    AudioDoneEvent,
-    AudioEvent,
     AudioInterruptedEvent,
-    AudioTranscriptDeltaEvent,
     CustomEvent,
     ErrorEvent,
-    FunctionCallEvent,
     McpToolsListedEvent,
-    RawEvent,
     TurnDoneEvent,
     TurnStartedEvent,
 )
-from voiceharness.scripted.openai_agents.recorder import SessionEndedError, SessionRecorder
 from voiceharness.scripted.wire.server import RealtimeWireServer, WireClose
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from agents.realtime import RealtimeSession
     from websockets.asyncio.client import ClientConnection
 
     from voiceharness.scripted.run import ScenarioContext
 
 __all__: list[str] = []
-
-KEY = "sk-never-recorded"
-SECOND = b"\0\0" * 24_000
-LIMIT = 20.0
-
-
-@function_tool
-def look_up(order: int) -> str:
-    """Look an order up."""
-    return f"order {order} is on its way"
-
-
-def serve(**options: Any) -> RealtimeWireServer:
-    """Make a server whose client may configure the session and send audio whenever it likes."""
-    return RealtimeWireServer(ambient={"send_audio", "update_session_config"}, **options)
-
-
-def run_session(
-    server: RealtimeWireServer,
-    scenario: Callable[[ScenarioContext], object],
-    exercise: Callable[[RealtimeSession, SessionRecorder], Awaitable[object]],
-    *,
-    tracker: RealtimePlaybackTracker | None = None,
-) -> None:
-    """Play a scenario against the SDK's session on its own websocket model."""
-
-    async def play() -> None:
-        async with server:
-            await server.transport.run_scenario(scenario=scenario, exercise=talk, timeout=LIMIT)
-
-    async def talk() -> None:
-        agent = RealtimeAgent[None](name="desk", instructions="Help.", tools=[look_up])
-        runner = RealtimeRunner(agent, model=OpenAIRealtimeWebSocketModel(), config={"tracing_disabled": True})
-        config: Any = {"api_key": KEY, "url": f"{server.url}?model=gpt-realtime"}
-        if tracker is not None:
-            config["playback_tracker"] = tracker
-        session = await runner.run(model_config=config)
-        async with session, SessionRecorder(session) as recorder:
-            await exercise(session, recorder)
-
-    asyncio.run(play())
-
-
-def run_client(
-    server: RealtimeWireServer,
-    scenario: Callable[[ScenarioContext], object],
-    exercise: Callable[[ClientConnection], Awaitable[object]],
-) -> None:
-    """Play a scenario against a bare websocket client."""
-
-    async def play() -> None:
-        async with server:
-            await server.transport.run_scenario(scenario=scenario, exercise=talk, timeout=LIMIT)
-
-    async def talk() -> None:
-        async with connect(server.url) as client:
-            await exercise(client)
-
-    asyncio.run(play())
-
-
-async def tell(client: ClientConnection, event_type: str, **body: Any) -> None:
-    await client.send(json.dumps({"type": event_type, **body}))
-
-
-async def next_of(client: ClientConnection, event_type: str) -> dict[str, Any]:
-    while (event := json.loads(await client.recv()))["type"] != event_type:
-        pass
-    return dict(event)
-
-
-async def accept(far: ScenarioContext) -> None:
-    await far.expect_call(ConnectCall)
-    await far.expect_call(CloseCall)
-
-
-# The SDK's session
-
-
-def test_the_real_websocket_model_runs_a_full_turn() -> None:
-    server = serve()
-
-    async def scenario(far: ScenarioContext) -> None:
-        connected = await far.expect_call(ConnectCall, lambda call: call.api_key_provided)
-        assert connected.model == "gpt-realtime"
-        asked = far.expect_unordered([SendMessageCall, RequestResponseCall])
-        message, request = await asked[0], await asked[1]
-        assert isinstance(message, SendMessageCall)
-        assert message.message["content"][0]["text"] == "hello"
-        assert message.index < request.index
-        await far.emit(TurnStartedEvent(response_id="r1"))
-        await far.emit(AudioTranscriptDeltaEvent(delta="hi there", item_id="i1"))
-        await far.emit(AudioEvent(data=SECOND, item_id="i1"))
-        await far.emit(AudioDoneEvent(item_id="i1"))
-        await far.emit(TurnDoneEvent(usage={"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}))
-        await far.expect_call(CloseCall)
-
-    async def exercise(session: RealtimeSession, recorder: SessionRecorder) -> None:
-        await session.send_audio(SECOND, commit=True)
-        await session.send_message("hello")
-        assert (await recorder.wait_for("audio")).audio.data == SECOND
-        await recorder.wait_for("agent_end")
-        assert recorder.of("error") == []
-
-    run_session(server, scenario, exercise)
-    server.transport.assert_complete()
-    server.transport.assert_closed()
-    assert server.refusals == []
-    assert server.audio_ms("i1") == 1000
-    assert [call.commit for call in server.transport.calls_of(SendAudioCall)] == [False, True]
-    assert server.transport.audio_sent() == SECOND
-    assert KEY not in repr(server.transport.calls) + str(server.transport.timeline)
-
-
-def test_the_real_websocket_model_calls_a_tool() -> None:
-    server = serve()
-
-    async def scenario(far: ScenarioContext) -> None:
-        await far.expect_call(ConnectCall)
-        await far.emit(TurnStartedEvent(response_id="r1"))
-        await far.emit(FunctionCallEvent(name="look_up", call_id="c1", arguments='{"order": 7}', item_id="i1"))
-        await far.emit(TurnDoneEvent())
-        output = await far.expect_call(SendFunctionCallOutputCall)
-        assert (output.tool_call, output.output) == ({"call_id": "c1"}, "order 7 is on its way")
-        await far.expect_call(RequestResponseCall)
-        await far.emit(TurnStartedEvent(response_id="r2"))
-        await far.emit(TurnDoneEvent())
-        await far.expect_call(CloseCall)
-
-    async def exercise(session: RealtimeSession, recorder: SessionRecorder) -> None:
-        await recorder.wait_for("tool_end")
-        await recorder.wait_for("agent_end", lambda _: len(recorder.of("agent_end")) == 2)
-
-    run_session(server, scenario, exercise)
-
-
-def test_a_malformed_frame_is_an_error_of_the_session() -> None:
-    server = serve()
-
-    async def scenario(far: ScenarioContext) -> None:
-        await far.expect_call(ConnectCall)
-        await far.emit(RawEvent(data="{not json"))
-        await far.expect_call(CloseCall)
-
-    async def exercise(session: RealtimeSession, recorder: SessionRecorder) -> None:
-        with pytest.raises(SessionEndedError) as caught:
-            await recorder.wait_for("audio")
-        assert isinstance(caught.value.__cause__, json.JSONDecodeError)
-
-    run_session(server, scenario, exercise)
-
-
-def test_a_cut_connection_raises_from_the_session() -> None:
-    server = serve()
-
-    async def scenario(far: ScenarioContext) -> None:
-        await far.expect_call(ConnectCall)
-        await far.expect_call(SendMessageCall)
-        server.transport.disconnect(ConnectionError("cut"))
-
-    async def exercise(session: RealtimeSession, recorder: SessionRecorder) -> None:
-        await session.send_message("hello")
-        with pytest.raises(SessionEndedError) as caught:
-            await recorder.wait_for("audio")
-        assert isinstance(caught.value.__cause__, ConnectionClosedError)
-
-    server.transport.when("request_response").run(lambda _: None)
-    run_session(server, scenario, exercise)
-
-
-def test_a_far_side_that_hangs_up_ends_the_session() -> None:
-    server = serve()
-
-    async def scenario(far: ScenarioContext) -> None:
-        await far.expect_call(ConnectCall)
-        await far.expect_call(SendMessageCall)
-        server.transport.disconnect()
-
-    async def exercise(session: RealtimeSession, recorder: SessionRecorder) -> None:
-        await session.send_message("hello")
-        with pytest.raises(SessionEndedError):
-            await recorder.wait_for("audio")
-        assert recorder.error is None
-
-    server.transport.when("request_response").run(lambda _: None)
-    run_session(server, scenario, exercise)
-
-
-def test_an_interruption_truncates_at_what_was_played() -> None:
-    """Case A15, the client that clamps: the playback is ahead of the audio there is."""
-    server, tracker = serve(), RealtimePlaybackTracker()
-
-    async def scenario(far: ScenarioContext) -> None:
-        await far.expect_call(ConnectCall)
-        await far.emit(TurnStartedEvent(response_id="r1"))
-        await far.emit(AudioEvent(data=SECOND * 2, item_id="i1"))
-        cut = await far.expect_call(SendEventCall, lambda call: call.event["type"] == "conversation.item.truncate")
-        assert cut.event["audio_end_ms"] == 2000
-        await far.expect_call(SendEventCall, lambda call: call.event["type"] == "conversation.item.retrieve")
-        await far.emit(TurnDoneEvent())
-        await far.expect_call(CloseCall)
-
-    async def exercise(session: RealtimeSession, recorder: SessionRecorder) -> None:
-        await recorder.wait_for("audio")
-        tracker.on_play_ms("i1", 0, 4700)
-        await session.interrupt()
-        await recorder.wait_for("agent_end")
-
-    server.transport.when("interrupt").run(lambda _: None)
-    run_session(server, scenario, exercise, tracker=tracker)
-    assert server.refusals == []
 
 
 def test_a_client_whose_request_lost_the_race_can_ask_again() -> None:
