@@ -16,7 +16,7 @@ from voiceharness.audio.vad import find_segments
 from voiceharness.clock import run_virtual
 from voiceharness.doubles import ScriptedPhoneAgent
 from voiceharness.doubles.scripted_agent import paced
-from voiceharness.errors import AgentCrashedError, ConnectError, PendingTransportError
+from voiceharness.errors import AgentCrashedError, CallDroppedError, ConnectError, PendingTransportError
 from voiceharness.events import CallEnded, Flush, Interrupted, Mark, MarkPlayed, RemoteHangup
 from voiceharness.line.line import Line, open_line
 from voiceharness.line.settings import LineSettings
@@ -251,3 +251,27 @@ def test_nothing_of_the_line_is_left_behind() -> None:
         return {task.get_name() for task in asyncio.all_tasks()} - {asyncio.current_task().get_name()}  # type: ignore[union-attr] # there is one
 
     assert run_virtual(main()) == set()
+
+
+def test_a_frame_counts_as_sent_only_when_its_send_has_returned() -> None:
+    """Case B64: the transport dies during the send of frame 40; 39 frames were sent, and the record says so."""
+
+    class Dying(InProcess):
+        sends = 0
+
+        async def send_audio(self, chunk: AudioChunk) -> None:
+            self.sends += 1
+            if self.sends == 40:
+                raise CallDroppedError("the socket died")
+            await super().send_audio(chunk)
+
+    async def main() -> tuple[Line, CallRecord]:
+        async with open_line(Dying(ScriptedPhoneAgent([])), LineSettings()) as line:
+            await line.until_position(80000)
+            return line, line.record()
+
+    line, record = run_virtual(main())
+    assert line.uplink.sent == 39 * FRAME
+    assert line.ended is not None
+    assert (line.ended.by, line.ended.reason) == ("transport", "the socket died")
+    assert record.duration == 0.8

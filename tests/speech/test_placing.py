@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from voiceharness.audio.signals import tone
 from voiceharness.events import Word
-from voiceharness.speech.placing import MARGIN, cut_silence
+from voiceharness.speech.placing import LONGEST_PAUSE, MARGIN, cut_silence
 
 __all__: list[str] = []
 
@@ -42,3 +43,20 @@ def test_words_that_overlap_are_put_in_order() -> None:
 
 def test_silence_is_no_speech() -> None:
     assert cut_silence(np.zeros(RATE, np.int16), [], RATE) is None
+
+
+def test_a_pause_between_sentences_is_shortened_and_the_words_move_with_it() -> None:
+    sound, pause = tone(440, 0.5), np.zeros(round(0.9 * RATE), np.int16)
+    words = [Word("one", 0.0, 0.5), Word("two", 1.4, 1.9)]
+    speech = cut_silence(np.concatenate([sound, pause, sound]), words, RATE)
+    assert speech is not None
+    assert speech.audio.duration == pytest.approx(0.5 + LONGEST_PAUSE + 0.5, abs=0.01)
+    assert [round(word.start, 2) for word in speech.words] == [0.0, 0.9]
+    assert [round(word.end, 2) for word in speech.words] == [0.5, 1.4]
+
+
+def test_a_short_pause_is_kept() -> None:
+    samples = np.concatenate([tone(440, 0.5), np.zeros(round(0.3 * RATE), np.int16), tone(440, 0.5)])
+    speech = cut_silence(samples, [], RATE)
+    assert speech is not None
+    assert speech.audio.duration == pytest.approx(1.3, abs=0.001)
