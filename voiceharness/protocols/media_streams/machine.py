@@ -76,8 +76,7 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-def _loads(text: str) -> object:
-    return json.loads(text, parse_constant=_refuse_constant)
+STRICT_JSON: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 class _Stream:
@@ -91,7 +90,7 @@ class _Stream:
         self._us: End = us
         self._them: End = them
         self._max_message = max_message
-        self._loads = loads or _loads
+        self._loads = loads or STRICT_JSON.decode
         theirs, ours = dialect.from_agent, dialect.from_carrier
         if them == "carrier":
             theirs, ours = ours, theirs

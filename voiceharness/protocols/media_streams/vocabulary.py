@@ -12,7 +12,7 @@ import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +36,6 @@ class Slot:
 
     name: str
     wire: Wire = "text"
-    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +116,7 @@ class Reader:
     def __init__(self, template: Template, *, strict: bool) -> None:
         self._template = template
         self._strict = strict
+        self._fields = _compiled(template, "")
 
     def read(self, message: Mapping[str, object]) -> Values:
         """Return the slots' values.
@@ -125,7 +125,7 @@ class Reader:
             Mismatch: if a field is missing or of the wrong type. Extra fields are not judged here.
         """
         values: Values = {}
-        _read(self._template, message, "", values)
+        _read(self._fields, message, values)
         return values
 
     def extra_fields(self, message: Mapping[str, object]) -> list[str]:
@@ -133,22 +133,45 @@ class Reader:
         return list(_extra(self._template, message, "")) if self._strict else []
 
 
-def _read(template: Template, message: Mapping[str, object], path: str, values: Values) -> None:
-    for key, expected in template.items():
+class _Field(NamedTuple):
+    """One field of a template, ready to be read: a slot, a constant, or an object of fields."""
+
+    key: str
+    path: str
+    slot: Slot | None
+    convert: Callable[[object], object | None] | None
+    constant: str | None
+    inner: tuple[_Field, ...]
+
+
+def _compiled(template: Template, path: str) -> tuple[_Field, ...]:
+    fields = []
+    for key, value in template.items():
+        slot = value if isinstance(value, Slot) else None
+        constant = value if isinstance(value, str) else None
+        inner = _compiled(value, f"{path}{key}.") if isinstance(value, Mapping) else ()
+        convert = _WIRE_READERS[slot.wire] if slot else None
+        fields.append(_Field(key, f"{path}{key}", slot, convert, constant, inner))
+    return tuple(fields)
+
+
+def _read(fields: tuple[_Field, ...], message: Mapping[str, object], values: Values) -> None:
+    for key, path, slot, convert, constant, inner in fields:
         if key not in message:
-            if isinstance(expected, Slot) and expected.optional:
-                continue
-            raise Mismatch("missing_field", f"the message has no {path}{key}")
+            raise Mismatch("missing_field", f"the message has no {path}")
         found = message[key]
-        if isinstance(expected, Slot):
-            values[expected.name] = _read_slot(expected, found, f"{path}{key}")
-        elif isinstance(expected, str):
-            if found != expected:
-                raise Mismatch("wrong_value", f"{path}{key} is {_excerpt(found)}, not {expected!r}")
+        if slot is not None and convert is not None:
+            value = convert(found)
+            if value is None:
+                raise Mismatch("wrong_type", f"{path} is {_excerpt(found)}, not {_WIRE_NAMES[slot.wire]}")
+            values[slot.name] = value
+        elif constant is not None:
+            if found != constant:
+                raise Mismatch("wrong_value", f"{path} is {_excerpt(found)}, not {constant!r}")
         elif isinstance(found, dict):
-            _read(expected, found, f"{path}{key}.", values)
+            _read(inner, found, values)
         else:
-            raise Mismatch("wrong_type", f"{path}{key} is {_excerpt(found)}, not an object")
+            raise Mismatch("wrong_type", f"{path} is {_excerpt(found)}, not an object")
 
 
 def _extra(template: Template, message: Mapping[str, object], path: str) -> Iterator[str]:
@@ -158,13 +181,6 @@ def _extra(template: Template, message: Mapping[str, object], path: str) -> Iter
             yield f"{path}{key}"[:EXCERPT]
         elif isinstance(expected, Mapping) and isinstance(found, dict):
             yield from _extra(expected, found, f"{path}{key}.")
-
-
-def _read_slot(slot: Slot, found: object, path: str) -> object:
-    value = _WIRE_READERS[slot.wire](found)
-    if value is None:
-        raise Mismatch("wrong_type", f"{path} is {_excerpt(found)}, not {_WIRE_NAMES[slot.wire]}")
-    return value
 
 
 def _text(found: object) -> str | None:
