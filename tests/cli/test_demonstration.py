@@ -34,7 +34,8 @@ def test_the_demo_passes_when_planted_faults_are_found(cli: Cli) -> None:
     code = told([Verdict(answered_call(), True, "healthy"), Verdict(silent_call(), True, "planted: says nothing")])
     printed = cli.capture.readouterr().out
     assert code == 0
-    assert "    planted: says nothing\n" in printed
+    assert "planted: says nothing\n" in printed
+    assert "listen: out/002-silence/recording.wav" in printed
     assert printed.splitlines()[-1] == "the demo passed: 2 verdicts, all true"
     assert (cli.folder / "junit.xml").exists()
     assert (cli.folder / "out" / "002-silence" / "recording.wav").exists()
@@ -51,7 +52,7 @@ def test_an_interrupted_demo_tells_what_there_is(cli: Cli) -> None:
         raise KeyboardInterrupt
 
     assert told(verdicts()) == 130
-    assert "1 call: 1 failed" in cli.capture.readouterr().out
+    assert "interrupted after 1 calls" in cli.capture.readouterr().out
 
 
 def test_as_a_document_it_is_a_suite(cli: Cli) -> None:

@@ -71,6 +71,7 @@ def validate(**options: Any) -> int:  # Any: one for each option above
 
 
 @app.command()
+@click.option("--over", metavar="ADAPTER", default="in_process", show_default=True, help="The transport of the calls.")
 @_OUT
 @_JUNIT
 @_JSON

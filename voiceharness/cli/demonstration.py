@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from voiceharness.cli.codes import INTERRUPTED
-from voiceharness.cli.output import Progress, tell
+from voiceharness.cli.output import Progress, takes_unicode, tell
 from voiceharness.cli.suite import SuiteRun
+from voiceharness.report.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["run_demo_suite", "tell_verdicts"]
 
+_REASONS_TOLD: Final = 2
 
-def run_demo_suite(*, out: Path, junit: Path | None, as_json: bool) -> int:
+
+def run_demo_suite(*, out: Path, junit: Path | None, as_json: bool, over: str = "in_process") -> int:
     """Run the demo and return 0 if every verdict was the true one: a fault that was planted is to be found."""
     from voiceharness.demo.suite import run_demo
 
     progress = Progress()
-    verdicts = run_demo(on_step=lambda step: progress.step(step.label))
+    verdicts = run_demo(on_step=lambda step: progress.step(step.label), over=over)
     return tell_verdicts(verdicts, progress, out=out, junit=junit, as_json=as_json)
 
 
@@ -34,17 +37,35 @@ def tell_verdicts(
     try:
         for verdict in verdicts:
             progress.clear()
-            suite.add(verdict.result)
+            folder = suite.add(verdict.result)
             if not as_json:
-                suite.tell_last()
-                tell(f"    {verdict.explanation}\n")
+                tell(_told(verdict, folder))
             if not verdict.as_expected:
                 wrong.append(verdict.result.scenario)
     except KeyboardInterrupt:
         interrupted = True
-    count = len(suite.finish(junit=junit, as_json=as_json)["calls"])
+    calls = suite.save(junit=junit)["calls"]
+    if as_json:
+        suite.tell_as_json()
     if interrupted:
+        tell(f"interrupted after {len(calls)} calls")
         return INTERRUPTED
     if not as_json:
-        tell(f"the demo failed on {', '.join(wrong)}" if wrong else f"the demo passed: {count} verdicts, all true")
+        tell(f"the demo failed on {', '.join(wrong)}" if wrong else _closing(len(calls), out))
     return 1 if wrong else 0
+
+
+def _told(verdict: DemoVerdict, folder: Path) -> str:
+    """Say in a few lines what was called, what was found, and where to listen to it."""
+    result = verdict.result
+    sign = ("✓" if verdict.as_expected else "✗") if takes_unicode() else ("+" if verdict.as_expected else "x")
+    length = 0.0 if result.metrics is None else result.metrics.duration
+    lines = [f"{sign} {result.scenario} ({length:.1f} s): {verdict.explanation}"]
+    if not result.passed:
+        lines += [f"    {line}" for line in result.explain().splitlines()[:_REASONS_TOLD]]
+        lines.append(f"    listen: {folder / 'recording.wav'}")
+    return printable("\n".join(lines))
+
+
+def _closing(count: int, out: Path) -> str:
+    return f"to look at a call: voiceharness show {out}/<call>\nthe demo passed: {count} verdicts, all true"

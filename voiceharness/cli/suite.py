@@ -35,12 +35,13 @@ class SuiteRun:
         self._out = out
         self._calls: list[SuiteCall] = []
 
-    def add(self, result: CallResult, *, file: Path | None = None, secrets: Iterable[str] = ()) -> None:
-        """Save a call's evidence, and remember what to tell of it."""
+    def add(self, result: CallResult, *, file: Path | None = None, secrets: Iterable[str] = ()) -> Path:
+        """Save a call's evidence, remember what to tell of it, and return its folder."""
         secrets = tuple(secrets)
         folder = save_call(result, self._out / self._folder_name(result.scenario), secrets=secrets)
         document = call_document(result, secrets=secrets)
         self._calls.append({"file": None if file is None else str(file), "folder": str(folder), "call": document})
+        return folder
 
     def tell_last(self) -> None:
         """Tell of the call that was added last."""
@@ -48,16 +49,25 @@ class SuiteRun:
 
     def finish(self, *, junit: Path | None, as_json: bool) -> SuiteDocument:
         """Save and tell of the suite as a whole, and return it."""
-        document = suite_document(self._name, self._calls)
-        _write(self._out / SUITE_FILE, json_bytes(document, depth=4))
-        if junit is not None:
-            _write(junit, junit_bytes(document))
+        document = self.save(junit=junit)
         if as_json:
-            tell_json(document)
+            self.tell_as_json()
         else:
             tell(suite_text(document, ascii_only=not takes_unicode()))
             complain(f"evidence of every call: {self._out}")
         return document
+
+    def save(self, *, junit: Path | None) -> SuiteDocument:
+        """Save the suite as a whole, and return it."""
+        document = suite_document(self._name, self._calls)
+        _write(self._out / SUITE_FILE, json_bytes(document, depth=4))
+        if junit is not None:
+            _write(junit, junit_bytes(document))
+        return document
+
+    def tell_as_json(self) -> None:
+        """Tell of the suite as one document."""
+        tell_json(suite_document(self._name, self._calls))
 
     def _folder_name(self, scenario: str) -> str:
         # ASCII, because a file system may take nothing else where the locale is "C".
