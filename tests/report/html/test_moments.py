@@ -1,0 +1,89 @@
+"""What a page shows on its time line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.report.html.showcase import showcase_call
+from voiceharness.line.record import CallRecord, TimelineEvent
+from voiceharness.report.document import call_document
+from voiceharness.report.html.moments import Moment, find_moments
+
+if TYPE_CHECKING:
+    from voiceharness.line.record import EventKind, Value
+
+__all__: list[str] = []
+
+
+def shown() -> list[Moment]:
+    result = showcase_call()
+    assert result.record is not None
+    return find_moments(call_document(result), result.record)
+
+
+def told(kind: EventKind, /, **data: Value) -> list[Moment]:
+    """The moments of a call in which only this happened, 1 s after the answer."""
+    result = showcase_call()
+    assert result.record is not None
+    record = CallRecord(8000, result.record.user, result.record.agent, (TimelineEvent(8000, kind, data),))
+    return [moment for moment in find_moments(call_document(result), record) if moment.kind == kind]
+
+
+def test_moments_are_in_time_order() -> None:
+    moments = shown()
+    assert [moment.at for moment in moments] == sorted(moment.at for moment in moments)
+
+
+def test_turns_latencies_and_findings_stand_where_the_metrics_put_them() -> None:
+    result = showcase_call()
+    metrics, moments = result.metrics, shown()
+    assert metrics is not None
+    assert [(m.at, m.end) for m in moments if m.row == "agent"] == [(t.onset, t.offset) for t in metrics.agent_turns]
+    assert [(m.at, m.end) for m in moments if m.row == "user"] == [(u.onset, u.offset) for u in metrics.utterances]
+    assert [(m.at, m.end) for m in moments if m.row == "findings"] == [(f.start, f.end) for f in result.findings]
+    answered = [exchange for exchange in metrics.exchanges if exchange.latency is not None]
+    latencies = [m for m in moments if m.kind == "response_latency"]
+    assert [m.detail.split(": ")[1] for m in latencies] == [f"{each.latency:.3f} s" for each in answered]
+    assert [(m.end or 0) - m.at for m in latencies] == [round((each.latency or 0) * 8000) for each in answered]
+
+
+def test_a_turn_of_the_agent_carries_its_words() -> None:
+    first = next(moment for moment in shown() if moment.row == "agent")
+    assert first.label == "Thank you for calling Lakeside Dental. How"
+
+
+def test_a_barge_in_is_shown_with_what_came_of_it() -> None:
+    barge_in = next(moment for moment in shown() if moment.kind == "barge_in")
+    assert barge_in.at == 21 * 8000
+    assert barge_in.detail == "barge-in while the agent is speaking, by speech; stop_latency 1.815 s"
+
+
+def test_a_flush_tells_how_much_was_never_heard() -> None:
+    assert [moment.label for moment in told("flush", cut=12000)] == ["flush 1.50 s"]
+    assert [moment.label for moment in told("flush", cut=0)] == ["flush"]
+
+
+def test_digits_marks_and_the_end_are_labelled_by_what_they_are() -> None:
+    assert [moment.label for moment in told("digit_sent", digit="5", method="info")] == ["key 5"]
+    assert [moment.label for moment in told("digit_received", digit="#")] == ["agent key #"]
+    assert [moment.label for moment in told("mark_played", name="m1", flushed=True)] == ["mark m1 flushed"]
+    assert [moment.label for moment in told("hangup", by="agent")] == ["hang-up by agent"]
+
+
+def test_the_detail_has_everything_that_is_known() -> None:
+    (fault,) = told("protocol_fault", kind="bad_mark", detail="a mark without a name")
+    assert fault.detail == "protocol_fault: kind bad_mark, detail a mark without a name"
+    assert fault.tone == "bad"
+
+
+def test_a_claim_about_state_is_not_worth_a_mark() -> None:
+    assert told("state_claimed", state="speaking") == []
+
+
+def test_a_word_stands_where_it_was_heard_and_names_its_source() -> None:
+    (word,) = told("word_heard", text="hello", start=7000, end=7900, source="agent", estimated=True)
+    assert (word.at, word.end, word.detail) == (7000, 7900, "hello (by agent, time estimated)")
+
+
+def test_steps_are_coloured_by_their_outcome() -> None:
+    assert [moment.tone for moment in shown() if moment.row == "steps"][-3:] == ["good", "bad", "quiet"]

@@ -1,0 +1,1 @@
+"""Pages that open from disk: of a call, and of a suite."""

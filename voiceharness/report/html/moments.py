@@ -1,0 +1,189 @@
+"""What happened in a call, as moments and stretches that a page can show on its time line and in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from voiceharness.line.record import CallRecord, TimelineEvent, Value
+    from voiceharness.report.document import CallDocument
+
+__all__ = ["Moment", "Row", "find_moments"]
+
+Row = Literal["events", "user", "latencies", "agent", "words", "findings", "steps"]
+"""The rows of the time line; the words of the agent have one of their own, for a closer look."""
+
+Tone = Literal["", "good", "warning", "bad", "quiet"]
+
+Figures: TypeAlias = Mapping[str, Any]  # Any: a JSON object of a document
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something to look at and to hear: samples ``at`` to ``end`` (None: it has no length).
+
+    ``label`` is short, ``detail`` says it in full.
+    """
+
+    row: Row
+    kind: str
+    at: int
+    end: int | None
+    label: str
+    detail: str = ""
+    tone: Tone = ""
+
+
+def find_moments(call: CallDocument, record: CallRecord) -> list[Moment]:
+    """Collect the moments of a call in time order; those of one time stand in the order of the rows."""
+    metrics: Figures = call["metrics"] or {}
+    moments = [
+        *_events(record),
+        *_barge_ins(metrics),
+        *_user(metrics),
+        *_latencies(metrics),
+        *_agent(metrics, record),
+        *_words(record),
+        *_findings(call),
+        *_steps(call),
+    ]
+    return sorted(moments, key=lambda moment: moment.at)
+
+
+def _events(record: CallRecord) -> Iterator[Moment]:
+    for event in record.events:
+        if event.kind in _TOLD:
+            label, tone = _TOLD[event.kind](event.data, record.rate)
+            yield Moment("events", event.kind, event.at, None, label, _data_text(event), tone)
+
+
+def _data_text(event: TimelineEvent) -> str:
+    """Write all that is known of an event under the names of the timeline."""
+    known = (f"{name} {value}" for name, value in event.data.items() if value not in (None, ""))
+    return f"{event.kind}: {', '.join(known)}".removesuffix(": ")
+
+
+Telling: TypeAlias = "Callable[[Mapping[str, Value], int], tuple[str, Tone]]"
+
+
+def _flush(data: Mapping[str, Value], rate: int) -> tuple[str, Tone]:
+    cut = data.get("cut")
+    return (f"flush {cut / rate:.2f} s" if isinstance(cut, int | float) and cut else "flush"), ""
+
+
+def _mark(data: Mapping[str, Value], _rate: int) -> tuple[str, Tone]:
+    return f"mark {data.get('name', '')}{' flushed' if data.get('flushed') else ''}", "quiet"
+
+
+def _digit(by: str) -> Telling:
+    return lambda data, _rate: (f"{by} {data.get('digit', '')}", "")
+
+
+def _hangup(data: Mapping[str, Value], _rate: int) -> tuple[str, Tone]:
+    return f"hang-up by {data.get('by', '?')}", ""
+
+
+def _impaired(data: Mapping[str, Value], _rate: int) -> tuple[str, Tone]:
+    return f"line: {data.get('kind', '?')}", "quiet"
+
+
+def _as(label: str, tone: Tone) -> Telling:
+    return lambda _data, _rate: (label, tone)
+
+
+_TOLD: Final[Mapping[str, Telling]] = {
+    "interrupt_signal": _as("interrupt signal", ""),
+    "flush": _flush,
+    "mark_played": _mark,
+    "digit_sent": _digit("key"),
+    "digit_received": _digit("agent key"),
+    "truncation_claimed": _as("truncation", "quiet"),
+    "protocol_fault": _as("protocol fault", "bad"),
+    "impaired": _impaired,
+    "stall": _as("stall", "bad"),
+    "fault": _as("fault", "bad"),
+    "hangup": _hangup,
+}
+
+
+def _barge_ins(metrics: Figures) -> Iterator[Moment]:
+    for each in metrics.get("barge_ins", ()):
+        label = "barge-in" if each["intent"] == "turn" else str(each["intent"])
+        detail = f"{label} while the agent is {each['phase']}, by {each['via']}"
+        if each["stop_latency"] is not None:
+            detail += f"; stop_latency {each['stop_latency']:.3f} s"
+        if each["heeded"] is False:
+            detail += "; not heeded"
+        tone: Tone = "bad" if each["heeded"] is False and each["intent"] == "turn" else "warning"
+        yield Moment("events", "barge_in", each["onset"], None, label, detail, tone)
+
+
+def _user(metrics: Figures) -> Iterator[Moment]:
+    for each in metrics.get("utterances", ()):
+        said = each["text"] or each["source"]
+        yield Moment("user", "utterance", each["onset"], each["offset"], said, f"user: {said}")
+
+
+def _agent(metrics: Figures, record: CallRecord) -> Iterator[Moment]:
+    turns = metrics.get("agent_turns", ())
+    said: list[list[str]] = [[] for _ in turns]
+    for word in record.of_kind("word_heard") if turns else ():
+        begun = sum(turn["onset"] < _end(word) for turn in turns)
+        said[max(0, begun - 1)].append(str(word.data.get("text", "")))
+    for number, (turn, words) in enumerate(zip(turns, said, strict=True), start=1):
+        label = " ".join(words) or f"agent turn {number}"
+        yield Moment("agent", "agent_turn", turn["onset"], turn["offset"], label, f"agent: {label}")
+
+
+def _start(word: TimelineEvent) -> int:
+    start = word.data.get("start")
+    return start if isinstance(start, int) else word.at
+
+
+def _end(word: TimelineEvent) -> int:
+    end = word.data.get("end")
+    return end if isinstance(end, int) else word.at
+
+
+def _words(record: CallRecord) -> Iterator[Moment]:
+    for word in record.of_kind("word_heard"):
+        estimated = ", time estimated" if word.data.get("estimated") else ""
+        said = str(word.data.get("text", ""))
+        detail = f"{said} (by {word.data.get('source', '?')}{estimated})"
+        yield Moment("words", "word_heard", _start(word), _end(word), said, detail)
+
+
+def _latencies(metrics: Figures) -> Iterator[Moment]:
+    turns: Sequence[Figures] = metrics.get("user_turns", ())
+    answers: Sequence[Figures] = metrics.get("agent_turns", ())
+    for number, exchange in enumerate(metrics.get("exchanges", ())):
+        if exchange["latency"] is not None:
+            start, end = turns[exchange["turn"]]["offset"], answers[exchange["answer"]]["onset"]
+            detail = f"response_latency of user turn {number + 1}: {exchange['latency']:.3f} s"
+            yield Moment("latencies", "response_latency", start, end, f"{exchange['latency']:.2f} s", detail)
+    for each in metrics.get("barge_ins", ()):
+        if each["stop_latency"] is not None and each["intent"] == "turn":
+            end = each["onset"] + round(each["stop_latency"] * metrics["rate"])
+            detail = f"stop_latency: {each['stop_latency']:.3f} s"
+            label = f"stop {each['stop_latency']:.2f} s"
+            yield Moment("latencies", "stop_latency", each["onset"], end, label, detail, "warning")
+
+
+def _findings(call: CallDocument) -> Iterator[Moment]:
+    for each in call["findings"]:
+        tone: Tone = "bad" if each["severity"] == "fault" else "warning"
+        yield Moment("findings", each["kind"], each["start"], each["end"], each["kind"], each["explanation"], tone)
+
+
+_STEP_TONES: Final[Mapping[str, Tone]] = {"done": "good", "failed": "bad", "skipped": "quiet"}
+
+
+def _steps(call: CallDocument) -> Iterator[Moment]:
+    for each in call["steps"]:
+        label = f"{each['index'] + 1}. {each['label']}"
+        detail = f"step {label}: {each['outcome']}{', ' if each['detail'] else ''}{each['detail']}"
+        yield Moment("steps", "step", each["start"], each["end"], label, detail, _STEP_TONES[each["outcome"]])
