@@ -159,6 +159,14 @@ class VoiceAgentAdapter(ABC):
         """Return what the transport knows of the call for its report: backend, codec, statistics. Plain values."""
         return {}
 
+    def artefacts(self) -> Mapping[str, bytes]:
+        """Return the files that the transport keeps of the call, by name: a protocol trace, early media. No secrets."""
+        return {}
+
+    def trust_reasons(self) -> tuple[str, ...]:
+        """Return why this call's figures cannot be believed, as far as the transport knows: lost samples, a slip."""
+        return ()
+
     def played(self, mark_or_position: str | int, flushed: bool) -> None:
         """Take note that playout reached a mark or position, or that a flush removed it."""
 

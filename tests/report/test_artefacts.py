@@ -134,3 +134,26 @@ def test_a_recording_of_another_length_than_the_timeline_is_refused(tmp_path: Pa
     (tmp_path / "long" / "recording.wav").replace(tmp_path / "short" / "recording.wav")
     with pytest.raises(AudioError, match="two tracks of"):
         load_call(tmp_path / "short")
+
+
+def test_what_was_received_is_kept_beside_what_was_heard(tmp_path: Path) -> None:
+    received = np.arange(-400, 400, dtype=np.int16)
+    record = replace(without_sound(), received=received)
+    assert saved_record(record, tmp_path).received.tolist() == received.tolist()
+
+
+def test_files_of_the_transport_lie_beside_the_recording_and_are_in_the_manifest(tmp_path: Path) -> None:
+    result = replace(answered_call(), artefacts={"trace.txt": b"INVITE", "../outside.txt": b"x"})
+    folder = save_call(result, tmp_path / "call")
+    assert (folder / "trace.txt").read_bytes() == b"INVITE"
+    assert (folder / "outside.txt").exists()
+    assert not (tmp_path / "outside.txt").exists()
+    assert altered_files(folder) == ()
+    (folder / "trace.txt").write_bytes(b"changed")
+    assert altered_files(folder) == ("trace.txt",)
+
+
+def test_files_of_an_earlier_calls_transport_do_not_stay(tmp_path: Path) -> None:
+    save_call(replace(answered_call(), artefacts={"trace.txt": b"INVITE"}), tmp_path)
+    save_call(answered_call(), tmp_path)
+    assert not (tmp_path / "trace.txt").exists()

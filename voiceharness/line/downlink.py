@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from voiceharness.audio.vad import Ear
 from voiceharness.errors import LocalProtocolError
 from voiceharness.events import (
@@ -28,6 +30,8 @@ from voiceharness.line.words import HeardWord, WordTrack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from voiceharness.audio.chunk import AudioChunk
     from voiceharness.audio.edges import Span
@@ -154,6 +158,10 @@ class Downlink:
         self.heard.forget_from(at)
         if self._ear.position > at:
             self._ear.truncate(at)
+
+    def received(self) -> NDArray[np.int16]:
+        """Return all audio that arrived, in the order in which it did."""
+        return np.frombuffer(b"".join(chunk.pcm for chunk in self.items), "<i2")
 
     # What can be said
 

@@ -267,6 +267,7 @@ class Line:
             self.downlink.heard.view(0, end).copy(),
             self.timeline.until(end, [*self.downlink.word_events(end), *stalls]),
             self.downlink.playout.arrivals(),
+            self.downlink.received(),
         )
 
     # Tasks

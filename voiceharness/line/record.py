@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["Arrival", "CallRecord", "EventKind", "TimelineEvent", "Value"]
@@ -75,13 +76,17 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallRecord:
-    """What was heard on a line. ``user`` and ``agent`` are int16 tracks of equal length; events are in time order."""
+    """What was heard on a line. ``user`` and ``agent`` are int16 tracks of equal length; events are in time order.
+
+    ``received`` is all agent audio as it came, piece after piece: what was sent, whether it was heard or not.
+    """
 
     rate: int
     user: NDArray[np.int16]
     agent: NDArray[np.int16]
     events: tuple[TimelineEvent, ...] = ()
     arrivals: tuple[Arrival, ...] = ()
+    received: NDArray[np.int16] = field(default_factory=lambda: np.zeros(0, np.int16))
 
     def of_kind(self, *kinds: EventKind) -> Iterator[TimelineEvent]:
         """Iterate over the events of some kinds, in time order."""

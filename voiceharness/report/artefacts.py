@@ -2,12 +2,14 @@
 
 ========================  =======================================================================================
 ``recording.wav``         what was heard: two tracks, user left, agent right, from the answer to the end
+``received.wav``          the agent's audio as it came, piece after piece, whether it was heard or not
 ``timeline.json``         every event, and where each piece of the agent's audio arrived and was played, in samples
 ``result.json``           the verdict and all figures, as ``schema/call.schema.json`` describes them
 ``manifest.json``         the files with sizes and SHA-256, and when they were saved: the only time of day
 ========================  =======================================================================================
 
-A call that was never answered has no recording and no timeline. The manifest is written last: a folder without one
+A transport may keep files of its own (a protocol trace), which lie beside these. A call that was never answered has no
+recording and no timeline. The manifest is written last: a folder without one
 was not finished. The same call gives the same bytes, but for the manifest's time.
 """
 
@@ -31,13 +33,26 @@ from voiceharness.report.serialization import from_json, json_bytes, plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from voiceharness.measure.metrics import Json
     from voiceharness.report.document import CallDocument
     from voiceharness.scenario.result import CallResult
 
-__all__ = ["MANIFEST", "RECORDING", "RESULT", "TIMELINE", "altered_files", "load_call", "load_document", "save_call"]
+__all__ = [
+    "MANIFEST",
+    "RECEIVED",
+    "RECORDING",
+    "RESULT",
+    "TIMELINE",
+    "altered_files",
+    "load_call",
+    "load_document",
+    "save_call",
+]
 
 RECORDING: Final = "recording.wav"
+RECEIVED: Final = "received.wav"
 TIMELINE: Final = "timeline.json"
 RESULT: Final = "result.json"
 MANIFEST: Final = "manifest.json"
@@ -60,8 +75,12 @@ def save_call(result: CallResult, folder: str | Path, *, secrets: Iterable[str] 
         if result.record is not None:
             write_wav(home / RECORDING, np.column_stack((result.record.user, result.record.agent)), result.record.rate)
             _write(home / TIMELINE, redactor.plain(_timeline(result.record)), depth=2)
+            if len(result.record.received):
+                write_wav(home / RECEIVED, result.record.received, result.record.rate)
+        for name in result.artefacts:
+            (home / Path(name).name).write_bytes(result.artefacts[name])
         _write(home / RESULT, call_document(result, secrets=redactor.secrets))
-        _write(home / MANIFEST, _manifest(home))
+        _write(home / MANIFEST, _manifest(home, result.artefacts))
     except OSError as error:
         raise OptionError(f"cannot save the call in {home}: {error.strerror}") from error
     return home
@@ -83,7 +102,7 @@ def load_call(folder: str | Path) -> CallRecord:
         arrivals = tuple(Arrival(*row) for row in zip(*columns, strict=True))
     except (KeyError, TypeError, ValueError) as error:
         raise OptionError(f"{home / TIMELINE} is damaged: {error}") from error
-    return CallRecord(timeline["rate"], user, agent, events, arrivals)
+    return CallRecord(timeline["rate"], user, agent, events, arrivals, _received(home / RECEIVED))
 
 
 def load_document(folder: str | Path) -> CallDocument:
@@ -108,8 +127,16 @@ def altered_files(folder: str | Path) -> tuple[str, ...]:
 
 def _make_room(home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
-    for name in (MANIFEST, RESULT, TIMELINE, RECORDING):
-        (home / name).unlink(missing_ok=True)
+    for name in {MANIFEST, RESULT, TIMELINE, RECORDING, RECEIVED, *_listed(home)}:
+        (home / Path(name).name).unlink(missing_ok=True)
+
+
+def _listed(home: Path) -> list[str]:
+    """Return the files of an earlier call, as far as its manifest can be read."""
+    try:
+        return [entry["name"] for entry in _read(home / MANIFEST, _MANIFEST_FORMAT)["files"]]
+    except (OptionError, KeyError, TypeError):
+        return []
 
 
 def _write(path: Path, value: object, *, depth: int = 3) -> None:
@@ -149,8 +176,13 @@ def _tracks(path: Path, samples: int) -> tuple[Any, Any]:  # Any: int16 arrays
     return tracks[0].samples, tracks[1].samples
 
 
-def _manifest(home: Path) -> Json:
-    names = [name for name in (RECORDING, TIMELINE, RESULT) if (home / name).exists()]
+def _received(path: Path) -> NDArray[np.int16]:
+    return read_tracks(path)[0].samples if path.exists() else np.zeros(0, np.int16)
+
+
+def _manifest(home: Path, artefacts: Iterable[str]) -> Json:
+    own = [name for name in (RECORDING, RECEIVED, TIMELINE, RESULT) if (home / name).exists()]
+    names = [*own, *sorted(Path(name).name for name in artefacts)]
     return {
         "format": _MANIFEST_FORMAT,
         "saved_at": wall_time().isoformat(timespec="seconds"),

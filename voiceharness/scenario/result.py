@@ -78,7 +78,8 @@ class CallResult:
     """Everything known about one call.
 
     ``record`` is None if the call was never answered. ``checks`` are all expectations, met and unmet, in the order in
-    which they were judged. ``error`` is what broke the call, with its cause. ``facts`` names engines and versions.
+    which they were judged. ``error`` is what broke the call, with its cause. ``facts`` names engines and versions, and
+    what the transport tells of the call; ``artefacts`` are files that it keeps, by name.
     """
 
     scenario: str
@@ -99,6 +100,7 @@ class CallResult:
     trust: Trust = field(default_factory=Trust)
     clock: ClockFit | None = None
     facts: Mapping[str, Value] = field(default_factory=dict)
+    artefacts: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:

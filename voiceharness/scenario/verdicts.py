@@ -110,6 +110,7 @@ def result_of(run: Run) -> CallResult:
         answered_after=run.answered_after,
         error=run.error,
         facts=_facts(run),
+        artefacts=dict(run.adapter.artefacts()),
     )
     if line is not None:
         result = _with_call(result, line, run.evidence)
@@ -146,10 +147,11 @@ def _outcome(result: CallResult) -> Outcome:
 
 
 def _trust(line: Line, *, virtual: bool) -> Trust:
+    reasons = list(line.adapter.trust_reasons())
     if virtual:
-        return Trust()
+        return Trust(tuple(reasons))
     stalls = line.pacer.stalls
-    reasons = [
+    reasons += [
         f"the event loop was blocked for {stall.duration:.3f} s at {line.seconds_of(stall.due_ns):.3f} s of the call: "
         "timings inside it cannot be believed"
         for stall in stalls
