@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.line.word_source import TransportWords
@@ -14,6 +16,8 @@ from voiceharness.scenario.expectations import CheckResult, Evidence, judge
 from voiceharness.scenario.result import CallResult, Outcome, Trust, outcome_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from voiceharness.adapter import VoiceAgentAdapter
     from voiceharness.capabilities import AdapterCapabilities
     from voiceharness.clock import Clock
@@ -163,5 +167,10 @@ def _trust(line: Line, *, virtual: bool) -> Trust:
 
 
 def _facts(run: Run) -> dict[str, Value]:
-    own: dict[str, Value] = {"voiceharness": version("voiceharness"), "python": platform.python_version()}
-    return {**own, "numpy": version("numpy"), **run.facts, **run.adapter.call_facts()}
+    return {**_versions(), **run.facts, **run.adapter.call_facts()}
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    packages = {package: version(package) for package in ("voiceharness", "numpy")}
+    return MappingProxyType({"python": platform.python_version(), **packages})
