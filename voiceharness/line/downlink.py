@@ -75,7 +75,8 @@ class Downlink:
         self._on_mark = on_mark
         self._ear = Ear(rate)
         self._words = WordTrack(rate)
-        self._turns_done: list[int] = []
+        self._turns_done: list[tuple[int, str | None]] = []
+        self._began: dict[str | None, int] = {}
         self._loud_until = self._looked_at = -rate
         self.flushed_at = -1
         """Position of the latest flush."""
@@ -90,6 +91,7 @@ class Downlink:
             raise LocalProtocolError(f"the adapter delivered audio at {chunk.rate} Hz on a line at {self.rate} Hz")
         self.items.append(chunk)
         piece = self.playout.arrive(chunk, at)
+        self._began.setdefault(chunk.item, piece.start)
         self.heard.forget_from(piece.start)
         self._bell.ring("audio")
         if self._may_begin_a_segment(chunk, piece):
@@ -124,7 +126,7 @@ class Downlink:
                 self._words.add_words(event)
                 self._bell.ring("words")
             case TurnDone(item=item):
-                self._turns_done.append(at)
+                self._turns_done.append((at, item))
                 note(at, "turn_done", item=item)
                 self._bell.ring("words")
             case Digit(digit=digit, method=method, duration=duration):
@@ -198,10 +200,14 @@ class Downlink:
         return None if offset is None else (offset, offset + length)
 
     def empty_turn_after(self, position: int) -> int | None:
-        """Return where the agent said that its turn is complete, if no sound came since a position."""
+        """Return where the agent said that its turn is complete, if no sound came since a position.
+
+        An item whose audio began before the position is an earlier turn, however late that is said to be complete.
+        """
         if self.onset_after(position) is not None:
             return None
-        return next((at for at in self._turns_done if at >= position), None)
+        done = ((at, item) for at, item in self._turns_done if at >= position)
+        return next((at for at, item in done if item is None or self._began.get(item, position) >= position), None)
 
     def words(self) -> list[HeardWord]:
         """Return the words the transport delivered whose audio is, or is going to be, heard."""
