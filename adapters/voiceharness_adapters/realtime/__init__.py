@@ -1,0 +1,7 @@
+"""Calls to realtime agents: over any realtime transport, or to a session of the OpenAI Agents SDK in this process."""
+
+from voiceharness_adapters.realtime.host import host
+from voiceharness_adapters.realtime.session import AgentsSessionAdapter
+from voiceharness_adapters.realtime.transport import TransportVoiceAdapter
+
+__all__ = ["AgentsSessionAdapter", "TransportVoiceAdapter", "host"]
