@@ -2,12 +2,14 @@
 
 Everything here runs on the main thread, the only one that calls the library (it aborts the process when another does):
 a loop handles SIP events for a few milliseconds, then the commands that have come, then frees what is due to be freed.
-Only the audio ports run on the library's clock thread. What is freed while that thread may still look at it aborts the
-process as well, so the parts of a call are kept for a moment after its end.
+Only the audio ports run on the library's clock thread, which may still look at one when its call has ended; so ports
+are kept for a moment. A call object, on the other hand, must go at once: the library uses call ids again, and the object
+of an ended call hangs up whatever call has its id when it is freed. For that reason the cyclic garbage collector is off.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -66,7 +68,8 @@ class Pjsua2Backend:
         self._account = _Account(self)
         self._calls: dict[int, WorkerCall] = {}
         self._ports: dict[int, TickPort] = {}
-        self._spare: list[tuple[int, object]] = []
+        self._spare_ports: list[tuple[int, TickPort]] = []
+        self._ended_legs: list[Leg] = []
         self._next_incoming = 1
         self._next_stats_ns = 0
         self._rate = 8000
@@ -100,13 +103,14 @@ class Pjsua2Backend:
     def _rest(self) -> None:
         if self._endpoint.libGetState() == pj.PJSUA_STATE_RUNNING:
             self._endpoint.libHandleEvents(_POLL_MS)
+            self._ended_legs.clear()
             self._look_after(now_ns())
         else:
             self.channel.closed.wait(_POLL_MS / 1000)
 
     def _look_after(self, now: int) -> None:
-        while self._spare and self._spare[0][0] < now:
-            self._spare.pop(0)
+        while self._spare_ports and self._spare_ports[0][0] < now:
+            self._spare_ports.pop(0)
         if now < self._next_stats_ns:
             return
         self._next_stats_ns = now + _STATS_NS
@@ -178,7 +182,7 @@ class Pjsua2Backend:
         media.txDropPct = options.get("send_loss_percent", 0)
         _keep_all_frames(config)
         config.logConfig.level = _LOG_LEVEL
-        config.logConfig.consoleLevel = 0
+        config.logConfig.consoleLevel = _LOG_LEVEL  # the level that a log writer sees
         config.logConfig.writer = self._log
         return config
 
@@ -236,15 +240,19 @@ class Pjsua2Backend:
         return call
 
     def bury(self, call: WorkerCall) -> None:
-        """Forget a call that has ended; its parts are kept until the clock thread has surely let go of them."""
+        """Forget a call that has ended."""
         call.port.live = False
         self._calls.pop(call.number, None)
         self._ports.pop(call.number, None)
-        self.keep_for_a_while(call)
+        self._spare_ports.append((now_ns() + _KEPT_NS, call.port))
+        for leg in (*call.old_legs, call.leg):
+            if leg is not None:
+                self.free_soon(leg)
+        call.old_legs, call.leg = [], None
 
-    def keep_for_a_while(self, part: object) -> None:
-        """Keep an object alive for a moment longer."""
-        self._spare.append((now_ns() + _KEPT_NS, part))
+    def free_soon(self, leg: Leg) -> None:
+        """Free a leg once the callback is over in which it ended."""
+        self._ended_legs.append(leg)
 
     def note_stream(self, stream: object, call: int) -> None:
         """Note under which name the log speaks of a call's stream."""
@@ -356,6 +364,7 @@ def _headers(text: str) -> dict[str, str]:
 
 def run(channel: Channel) -> None:
     """Serve the owner until it has had enough; does not return."""
+    gc.disable()
     backend = Pjsua2Backend(channel)
     channel.on_frame = backend.put
     channel.open()

@@ -145,38 +145,40 @@ class Leg(pj.Call):
     def _state(self) -> None:
         info = self.getInfo()
         state = _STATES.get(info.state, "calling")
-        if state == "ended" and self._is_only_a_part():
-            return
-        if self is not self.call.leg:
+        call = self.call
+        if (state == "ended" and self._is_only_a_part(info.lastStatusCode)) or self is not call.leg:
             return
         if state == "ended":
-            self.call.end_digit()
-            self.call.backend.bury(self.call)
-        reason = (self.call.reason if state == "ended" else "") or info.lastReason
-        self.call.tell(
+            call.end_digit()
+            call.backend.bury(call)
+        reason = (call.reason if state == "ended" else "") or info.lastReason
+        call.tell(
             "state",
             state=state,
             code=info.lastStatusCode,
             reason=reason,
-            ours=self.call.ours,
+            ours=call.ours,
             sip_id=info.callIdString,
-            stats=self.call.stats,
+            stats=call.stats,
         )
 
-    def _is_only_a_part(self) -> bool:
+    def _is_only_a_part(self, code: int) -> bool:
         """Say whether the call goes on without this leg: on the one it was referred to, or back on the one before."""
         call = self.call
         if self in call.old_legs:
             call.old_legs.remove(self)
         elif call.old_legs and not call.ours:
-            call.leg, failed = call.old_legs.pop(), self
-            call.backend.keep_for_a_while(failed)
-            call.tell("refer_failed", code=failed.getInfo().lastStatusCode)
-            call.leg._media()
+            call.leg = call.old_legs.pop()
+            call.tell("refer_failed", code=code)
+            call.leg.reconnect()
         else:
             return False
-        call.backend.keep_for_a_while(self)
+        call.backend.free_soon(self)
         return True
+
+    def reconnect(self) -> None:
+        """Take the port back."""
+        self.call.backend.guard(self._media)
 
     def _transaction(self, prm: pj.OnCallTsxStateParam) -> None:
         event = prm.e.body.tsxState
