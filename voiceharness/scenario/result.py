@@ -78,8 +78,8 @@ class CallResult:
     """Everything known about one call.
 
     ``record`` is None if the call was never answered. ``checks`` are all expectations, met and unmet, in the order in
-    which they were judged. ``error`` is what broke the call, with its cause. ``facts`` names engines and versions, and
-    what the transport tells of the call; ``artefacts`` are files that it keeps, by name.
+    which they were judged. ``error`` is what broke the call, with its cause. ``facts`` names engines and versions, has
+    the fingerprints of scenario and user audio, and what the transport tells of the call; ``artefacts`` are files that it keeps, by name.
     """
 
     scenario: str

@@ -10,13 +10,14 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voiceharness.clock import LoopClock, run_real, run_virtual
-from voiceharness.errors import OptionError, UnsupportedCapabilityError, VirtualTimeError, VoiceHarnessError
+from voiceharness.errors import OptionError, UnsupportedCapabilityError, VirtualTimeError
 from voiceharness.line.line import open_line
 from voiceharness.line.settings import LineSettings
 from voiceharness.line.word_source import TranscribedWords, TransportWords
+from voiceharness.scenario.identity import audio_fingerprint, scenario_fingerprint
 from voiceharness.scenario.player import Player
 from voiceharness.scenario.preparation import prepare
 from voiceharness.scenario.verdicts import Run, evidence_of, judge_call, result_of
@@ -24,7 +25,7 @@ from voiceharness.speech.engines import DEFAULT_TRANSCRIBER, make_synthesizer, m
 from voiceharness.speech.live import live_transcriber
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
     from voiceharness.adapter import VoiceAgentAdapter
     from voiceharness.capabilities import AdapterCapabilities
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from voiceharness.speech.synthesis import Synthesizer
     from voiceharness.speech.transcription import Transcriber
 
-__all__ = ["SpeechEngines", "run_call", "run_scenario"]
+__all__ = ["SpeechEngines", "run_call", "run_scenario", "run_to_result"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,9 @@ async def run_call(
     run = Run(scenario, adapter, capabilities or adapter.capabilities, LoopClock())
     try:
         await _call(run, speech or SpeechEngines(), on_step)
-    except VoiceHarnessError as error:
+    except Exception as error:  # supervision point: whatever breaks a call becomes its result, with the evidence
         run.error = error
-    except BaseException as error:
+    except BaseException as error:  # a cancellation, or the user's interrupt
         run.error = error
         keep(result_of(run))
         raise
@@ -88,18 +89,31 @@ def run_scenario(
 ) -> CallResult:
     """Run a scenario in an event loop of its own and return what became of it.
 
-    ``adapter`` makes the adapter. ``virtual``: virtual or real time; None takes virtual time where
-    the adapter declares it.
+    ``adapter`` makes the adapter. ``virtual``: virtual or real time; None takes virtual time where the adapter declares
+    it.
     """
     made = adapter()
     known = capabilities or made.capabilities
     if virtual and not known.virtual_time:
         raise OptionError(f"adapter {made.name!r} cannot run in virtual time; leave it out, or ask for real time")
     is_virtual = known.virtual_time if virtual is None else virtual
+    call = partial(run_call, scenario, made, capabilities=known, speech=speech, on_step=on_step)
+    return run_to_result(call, virtual=is_virtual, keep=keep)
+
+
+def run_to_result(
+    call: Callable[..., Coroutine[Any, Any, object]],
+    *,
+    virtual: bool,
+    keep: Callable[[CallResult], None] = lambda _result: None,
+) -> CallResult:
+    """Run a call in an event loop of its own and return its result.
+
+    ``call`` is given ``keep``, for :func:`run_call`. If the call leaves virtual time, its result says so.
+    """
     kept: list[CallResult] = []
-    call = run_call(scenario, made, capabilities=known, speech=speech, on_step=on_step, keep=kept.append)
     try:
-        (run_virtual if is_virtual else run_real)(call)
+        (run_virtual if virtual else run_real)(call(keep=kept.append))
     except VirtualTimeError as error:
         kept[:] = [replace(result, outcome="harness_fault", error=error) for result in kept]
         if not kept:
@@ -112,8 +126,10 @@ def run_scenario(
 
 async def _call(run: Run, speech: SpeechEngines, on_step: Callable[[StepResult], None]) -> None:
     scenario = run.scenario
+    run.facts["scenario"] = scenario_fingerprint(scenario)
     _refuse_what_is_missing(run)
     clips = prepare(scenario, lambda: _synthesizer(run, speech))
+    run.facts["user_audio"] = audio_fingerprint(clips)
     async with _words(run, speech) as run.words:
         dialled_ns = run.clock.now_ns()
         settings = LineSettings(
