@@ -87,3 +87,14 @@ def test_a_word_stands_where_it_was_heard_and_names_its_source() -> None:
 
 def test_steps_are_coloured_by_their_outcome() -> None:
     assert [moment.tone for moment in shown() if moment.row == "steps"][-3:] == ["good", "bad", "quiet"]
+
+
+def test_trouble_of_one_kind_in_neighbouring_frames_is_one_stretch() -> None:
+    result = showcase_call()
+    assert result.record is not None
+    at = [(8000, "loss"), (8160, "jitter"), (8320, "loss"), (24000, "loss")]
+    events = [TimelineEvent(0, "impaired", {"kind": "noise", "direction": "to_agent", "frame": None})]
+    events += [TimelineEvent(a, "impaired", {"kind": kind, "direction": "to_agent", "frame": a}) for a, kind in at]
+    record = CallRecord(8000, result.record.user, result.record.agent, tuple(events))
+    found = [(m.kind, m.at, m.end) for m in find_moments(call_document(result), record) if m.row == "line"]
+    assert found == [("loss", 8000, 8480), ("jitter", 8160, 8320), ("loss", 24000, 24160)]

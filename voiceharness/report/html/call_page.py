@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import RECORDING, RESULT, TIMELINE, load_call, load_document
 from voiceharness.report.html.markup import Markup, data_block, joined, tag
-from voiceharness.report.html.moments import Moment, Row, find_moments
+from voiceharness.report.html.moments import Moment, Row, find_moments, whole_call_impairments
 from voiceharness.report.html.page import page
 from voiceharness.report.html.pictures import envelope, loudest, spectrogram_png
 from voiceharness.report.html.sections import (
@@ -77,7 +77,8 @@ def call_page(
     ]
     if record is not None and heard:
         parts.append(moments_section(moments, record.rate))
-    parts += [tag("div", measures_section(call), environment_section(call), class_="pair"), _files(heard)]
+    environment = environment_section(call, whole_call_impairments(record) if record is not None else ())
+    parts += [tag("div", measures_section(call), environment, class_="pair"), _files(heard)]
     back = None if suite_page is None else tag("a", "all calls", href=suite_page)
     title = f"{call['outcome']}: {call['scenario']}"
     return page(title, *parts, navigation=back, scripts=_SCRIPTS if heard else ())
@@ -97,6 +98,7 @@ def _timeline(record: CallRecord, moments: Sequence[Moment], sound: Sound) -> Ma
         "div",
         tag("canvas", id="ruler", aria_hidden="true"),
         _row("events", "Events", moments),
+        _row("line", "What was done to the line", moments),
         _lane("user", record),
         _row("user", "What the user said", moments),
         _row("latencies", "Latencies", moments),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from voiceharness.line.record import CallRecord, TimelineEvent, Value
     from voiceharness.report.document import CallDocument
 
-__all__ = ["Moment", "Row", "find_moments"]
+__all__ = ["Moment", "Row", "find_moments", "whole_call_impairments"]
 
-Row = Literal["events", "user", "latencies", "agent", "words", "findings", "steps"]
+Row = Literal["events", "line", "user", "latencies", "agent", "words", "findings", "steps"]
 """The rows of the time line; the words of the agent have one of their own, for a closer look."""
 
 Tone = Literal["", "good", "warning", "bad", "quiet"]
@@ -43,6 +43,7 @@ def find_moments(call: CallDocument, record: CallRecord) -> list[Moment]:
     metrics: Figures = call["metrics"] or {}
     moments = [
         *_events(record),
+        *_impairments(record),
         *_barge_ins(metrics),
         *_user(metrics),
         *_latencies(metrics),
@@ -87,10 +88,6 @@ def _hangup(data: Mapping[str, Value], _rate: int) -> tuple[str, Tone]:
     return f"hang-up by {data.get('by', '?')}", ""
 
 
-def _impaired(data: Mapping[str, Value], _rate: int) -> tuple[str, Tone]:
-    return f"line: {data.get('kind', '?')}", "quiet"
-
-
 def _as(label: str, tone: Tone) -> Telling:
     return lambda _data, _rate: (label, tone)
 
@@ -103,11 +100,42 @@ _TOLD: Final[Mapping[str, Telling]] = {
     "digit_received": _digit("agent key"),
     "truncation_claimed": _as("truncation", "quiet"),
     "protocol_fault": _as("protocol fault", "bad"),
-    "impaired": _impaired,
     "stall": _as("stall", "bad"),
     "fault": _as("fault", "bad"),
     "hangup": _hangup,
 }
+
+
+_SAME_TROUBLE: Final = 0.2
+"""Seconds within which impairments of one kind are one stretch: a bad line has one every few frames."""
+
+
+def _impairments(record: CallRecord) -> Iterator[Moment]:
+    """Join what the harness did to single frames into stretches; what it did to the whole call is the environment."""
+    latest: dict[tuple[str, str], Moment] = {}
+    for event in record.of_kind("impaired"):
+        if event.data.get("frame") is None:
+            continue
+        kind, direction = str(event.data.get("kind")), str(event.data.get("direction"))
+        before = latest.get((kind, direction))
+        if before is not None and event.at - (before.end or before.at) <= _SAME_TROUBLE * record.rate:
+            latest[kind, direction] = replace(before, end=event.at + _frame(record))
+            continue
+        if before is not None:
+            yield before
+        detail = f"{kind} {direction}: {event.data.get('detail', '')}"
+        latest[kind, direction] = Moment("line", kind, event.at, event.at + _frame(record), kind, detail, "warning")
+    yield from latest.values()
+
+
+def whole_call_impairments(record: CallRecord) -> list[str]:
+    """Name what the harness did to the line from the answer to the end."""
+    done = (event.data for event in record.of_kind("impaired") if event.data.get("frame") is None)
+    return [f"{data.get('direction')}: {data.get('detail')}" for data in done]
+
+
+def _frame(record: CallRecord) -> int:
+    return record.rate // 50
 
 
 def _barge_ins(metrics: Figures) -> Iterator[Moment]:

@@ -69,13 +69,26 @@ def _warnings(call: CallDocument) -> Iterator[Markup]:
 def _reasons(call: CallDocument) -> Iterator[Markup]:
     error = call["error"]
     if error is not None:
-        causes = (tag("li", f"caused by {each['type']}: {each['message']}") for each in error["causes"])
+        causes = (tag("li", _cause(each)) for each in error["causes"])
         shown = tag("p", tag("code", error["type"]), ": ", error["message"])
         yield tag("div", shown, tag("ul", *causes), class_="notice bad", role="note")
+    faults = [*_protocol_faults(call)]
+    if faults:
+        yield tag("ul", *faults, class_="notice bad reasons")
     failures = [check for check in call["checks"] if not check["passed"]]
     if failures:
         items = (tag("li", tag("code", each["kind"]), " ", each["explanation"]) for each in failures)
         yield tag("ul", *items, class_="notice bad reasons")
+
+
+def _protocol_faults(call: CallDocument) -> Iterator[Markup]:
+    for fault in call["protocol_faults"]:
+        yield tag("li", tag("code", fault["kind"]), f" {fault['detail']}")
+
+
+def _cause(cause: Mapping[str, Any]) -> str:
+    where = f" ({cause['where']})" if cause["where"] else ""
+    return f"caused by {cause['type']}: {cause['message']}{where}"
 
 
 def findings_section(call: CallDocument) -> Markup:
@@ -230,8 +243,11 @@ def moments_section(moments: Iterable[Moment], rate: int) -> Markup:
     return section("What happened", tag("details", tag("summary", f"{len(told)} moments"), listed), name="moments")
 
 
-def environment_section(call: CallDocument) -> Markup:
-    """Tell in what environment the call was made, and how well the harness kept its own time."""
+def environment_section(call: CallDocument, impairments: Iterable[str] = ()) -> Markup:
+    """Tell in what environment the call was made, and how well the harness kept its own time.
+
+    ``impairments`` are what the harness did to the line for the whole call.
+    """
     trust, clock = call["trust"], call["clock"] or {}
     known: list[tuple[str, object]] = [
         ("adapter", call["adapter"]),
@@ -245,6 +261,7 @@ def environment_section(call: CallDocument) -> Markup:
         ("trust.mean_lateness_ms", amount(trust["mean_lateness_ms"])),
         ("trust.max_lateness_ms", amount(trust["max_lateness_ms"])),
         ("trust.stalls", trust["stalls"]),
+        *(("line", impairment) for impairment in impairments),
         *((f"clock.{name}", amount(value)) for name, value in clock.items()),
         *((f"facts.{name}", amount(value)) for name, value in call["facts"].items()),
     ]

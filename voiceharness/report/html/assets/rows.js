@@ -2,7 +2,7 @@
 
 const LINE = 25;
 const MOST_LINES = 8;
-const SINGLE = new Set(["user", "agent", "words"]); // rows of one line: what does not fit before the next mark is cut
+const SINGLE = new Set(["line", "user", "agent", "words"]); // rows of one line: what does not fit before the next mark is cut
 const LEAST = 5; // pixels
 const THIN = 26; // pixels in which no text fits
 
