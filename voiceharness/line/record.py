@@ -39,11 +39,12 @@ EventKind = Literal[
     "truncation_claimed",  # item, heard
     "history_claimed",  # item, text
     "protocol_fault",  # kind, detail
-    "impaired",  # what the harness did to the line: kind, direction, frame (None: the whole call), detail
+    "impaired",  # what the harness did to the line: kind, direction, frame (None: the whole call), samples, detail
     "stall",  # duration: the harness's own loop was late
     "step_started",  # step, name
     "step_ended",  # step, name, outcome
     "hangup",  # by (agent, user, limit, transport), reason, code
+    "sent_after_end",  # messages: how many the agent sent after the call had ended
     "fault",  # error, message
 ]
 

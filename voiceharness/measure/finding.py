@@ -12,26 +12,33 @@ if TYPE_CHECKING:
 __all__ = ["FINDING_KINDS", "Finding", "FindingKind", "Severity", "Unit", "finding", "moment"]
 
 FindingKind = Literal[
+    "aliasing",
     "audio_after_flush",
     "backlog",
     "barge_in_ignored",
     "claimed_speaking_but_silent",
     "clicks_at_seams",
     "dead_air",
+    "double_answer",
     "dtmf_doubled",
     "dtmf_false",
+    "dtmf_late",
     "dtmf_lost",
     "false_yield",
     "farewell_cut",
     "growing_latency",
     "hangup_too_early",
+    "hangup_too_late",
+    "hangup_undetected",
     "history_missing_words",
     "history_unheard_words",
     "late_flush",
+    "lost_first_words",
     "media_gap",
     "no_flush_on_barge_in",
     "noise_instead_of_speech",
     "pacing_drift",
+    "repeated_prompt",
     "residual_burst",
     "self_interruption",
     "silence_as_noise",
@@ -49,7 +56,7 @@ FINDING_KINDS: Final[tuple[FindingKind, ...]] = get_args(FindingKind)
 """The stable names of all faults that are looked for."""
 
 Severity = Literal["fault", "warning"]
-Unit = Literal["s", "x", "dB", "words", "digits", "turns", "clicks"]
+Unit = Literal["s", "x", "dB", "words", "digits", "turns", "clicks", "messages"]
 
 
 @dataclass(frozen=True, slots=True)

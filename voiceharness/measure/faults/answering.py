@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from voiceharness.audio.edges import Span
 from voiceharness.measure.finding import Finding, finding, moment
 from voiceharness.measure.spans import gaps
-from voiceharness.measure.utterances import integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +19,7 @@ __all__ = [
     "DETECTORS",
     "claimed_speaking_but_silent",
     "dead_air",
-    "farewell_cut",
     "growing_latency",
-    "hangup_too_early",
     "stale_answer",
 ]
 
@@ -35,7 +32,6 @@ CLAIM: Final = 1.0
 _GROWTH: Final = 0.5
 _GROWING_TURNS: Final = 4
 _JITTER: Final = 0.05
-_CUT: Final = 0.3
 
 
 def dead_air(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
@@ -114,51 +110,4 @@ def _claims(record: CallRecord, metrics: Metrics) -> Iterator[tuple[int, int]]:
             yield claim.at, last if last > claim.at else len(record.agent)
 
 
-def farewell_cut(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
-    """The agent hung up before what it had sent was heard."""
-    flushed = max((event.at for event in record.of_kind("flush")), default=-1)
-    for event in record.of_kind("hangup"):
-        if event.data.get("by") != "agent":
-            continue
-        lost = [
-            a for a in record.arrivals if a.heard < a.samples and a.at >= flushed and a.start + a.samples > event.at
-        ]
-        unheard = sum(a.samples - a.heard for a in lost) / record.rate
-        if unheard >= _CUT:
-            sent = sum(a.samples for a in lost) / record.rate
-            yield finding(
-                "farewell_cut",
-                Span(min(a.start for a in lost), event.at),
-                unheard,
-                "s",
-                f"the agent hung up at {moment(record, event.at)} with {unheard:.2f} s still to be heard of the "
-                f"{sent:.2f} s it had just sent",
-            )
-
-
-def hangup_too_early(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
-    """The agent hung up while the user was speaking."""
-    said = list(record.of_kind("user_utterance"))
-    for event in record.of_kind("hangup"):
-        for utterance in said if event.data.get("by") == "agent" else ():
-            onset, offset = (integer(utterance.data, name, utterance.at) for name in ("onset", "offset"))
-            if onset < event.at < offset:
-                unsaid = (offset - event.at) / record.rate
-                yield finding(
-                    "hangup_too_early",
-                    Span(onset, event.at),
-                    unsaid,
-                    "s",
-                    f"the agent hung up at {moment(record, event.at)}, in the middle of what the user had begun to say "
-                    f"at {moment(record, onset)}; {unsaid:.2f} s were not said",
-                )
-
-
-DETECTORS: Final = (
-    dead_air,
-    growing_latency,
-    stale_answer,
-    claimed_speaking_but_silent,
-    farewell_cut,
-    hangup_too_early,
-)
+DETECTORS: Final = (dead_air, growing_latency, stale_answer, claimed_speaking_but_silent)

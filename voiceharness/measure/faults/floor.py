@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from voiceharness.audio.edges import Span
+from voiceharness.measure.disturbance import Disturbance
+from voiceharness.measure.faults.flush import HARDLY
 from voiceharness.measure.finding import Finding, finding, moment
 from voiceharness.measure.spans import intersections, total
 from voiceharness.measure.utterances import integer, text_of
@@ -71,21 +73,37 @@ def false_yield(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
 
 
 def self_interruption(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
-    """The agent cut itself off though the user was silent: it heard its own echo, or noise."""
-    echo = any("echo" in str(event.data.get("kind")) for event in record.of_kind("impaired"))
+    """The agent cut itself off though the user was silent: it heard its own echo, or noise.
+
+    The evidence is a flush or, from an agent that paces itself, the claim that its item was cut in mid-turn.
+    """
+    impaired = {event.data.get("kind") for event in record.of_kind("impaired")}
+    for at, dropped in _self_cuts(record):
+        heard = any(
+            turn.onset + HARDLY * record.rate < at <= turn.offset + record.rate // 5 for turn in metrics.agent_turns
+        )
+        if not heard or _user_was_active(record, metrics, at):
+            continue
+        because = "its own echo was fed back to it" if "echo" in impaired else "nothing had been said to it"
+        yield finding(
+            "self_interruption",
+            Span(at, min(at + dropped, len(record.agent))),
+            dropped / record.rate,
+            "s",
+            f"the agent cut itself off at {moment(record, at)} while the user was silent, and dropped "
+            f"{dropped / record.rate:.2f} s of its speech; {because}",
+        )
+
+
+def _self_cuts(record: CallRecord) -> Iterator[tuple[int, int]]:
+    """Where the agent gave up its speech, and how many samples of it were dropped, as far as is known."""
+    flushes = [event.at for event in record.of_kind("flush")]
     for event in record.of_kind("flush"):
-        cut = integer(event.data, "cut", 0)
-        heard = any(turn.onset < event.at <= turn.offset + record.rate // 5 for turn in metrics.agent_turns)
-        if cut > 0 and heard and not _user_was_active(record, metrics, event.at):
-            because = "its own echo was fed back to it" if echo else "nothing had been said to it"
-            yield finding(
-                "self_interruption",
-                Span(event.at, min(event.at + cut, len(record.agent))),
-                cut / record.rate,
-                "s",
-                f"the agent cut itself off at {moment(record, event.at)} and dropped {cut / record.rate:.2f} s of its "
-                f"speech while the user was silent; {because}",
-            )
+        if (cut := integer(event.data, "cut", 0)) > 0:
+            yield event.at, cut
+    for event in record.of_kind("truncation_claimed"):
+        if all(abs(event.at - flush) > record.rate // 2 for flush in flushes):
+            yield event.at, 0
 
 
 def talking_over_user(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
@@ -130,6 +148,8 @@ def _was_cut(record: CallRecord, barge_in: BargeIn, turn: Turn) -> bool:
     """Whether the turn certainly did not end by itself: it was flushed, or its sound breaks off where speech fades."""
     if barge_in.flush is not None or _lost(record, turn):
         return True
+    if Disturbance.of(record).excuses(turn.offset, turn.offset + round(_FADE * record.rate)):
+        return False  # its end was lost on the line
     sound = record.agent[turn.parts[-1].onset : turn.offset].astype(np.float64)
     end = sound[-round(_FADE * record.rate) :]
     return float(np.mean(end**2)) > 10 ** (_FADED_DB / 10) * float(np.mean(sound**2))

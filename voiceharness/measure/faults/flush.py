@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from voiceharness.measure.barge_ins import BargeIn
     from voiceharness.measure.metrics import Metrics
 
-__all__ = ["DETECTORS", "barge_in_ignored", "late_flush", "no_flush_on_barge_in", "sound_after_stop"]
+__all__ = [
+    "DETECTORS",
+    "barge_in_ignored",
+    "late_flush",
+    "lost_first_words",
+    "no_flush_on_barge_in",
+    "sound_after_stop",
+]
 
 STOP_WITHIN: Final = 0.5
 """Seconds of queued audio that may be heard out after a barge-in without a flush."""
@@ -27,8 +34,12 @@ FLUSH_WITHIN: Final = 1.0
 BURST: Final = 0.15
 """Seconds below which stray sound is a burst, a fraction of a syllable; from there on it is speech."""
 
+HARDLY: Final = 0.1
+"""Seconds of an item that nobody notices to have heard."""
+
 _REACTION: Final = 0.3
 _OLD_FOR: Final = 0.7
+_GOES_ON: Final = 0.5
 
 
 def no_flush_on_barge_in(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
@@ -72,7 +83,7 @@ def barge_in_ignored(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
             continue
         if barge_in.phase == "thinking":
             yield _ignored_while_thinking(record, metrics, barge_in)
-        elif not _reacted(record, metrics, barge_in):
+        elif not _reacted(record, metrics, barge_in) and not _only_heard_out(record, metrics, barge_in):
             end = _end_of_turn(metrics, barge_in)
             yield finding(
                 "barge_in_ignored",
@@ -93,6 +104,37 @@ def sound_after_stop(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
         leaks += [part for part in barge_in.residual if barge_in.flush is not None or _is_burst(record, part)]
     for leak in joined(leaks):
         yield _stray(record, leak)
+
+
+def lost_first_words(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
+    """A flush took the beginning of an answer that was then sent on, though the user had left the agent the floor."""
+    for event in record.of_kind("flush"):
+        for item in _begun(record, metrics, event.at):
+            pieces = [arrival for arrival in record.arrivals if arrival.item == item]
+            before = [arrival for arrival in pieces if arrival.at <= event.at]
+            after = next((arrival for arrival in pieces if arrival.at > event.at and arrival.heard), None)
+            lost = sum(arrival.samples - arrival.heard for arrival in before) / record.rate
+            if after is not None and after.at - event.at <= _GOES_ON * record.rate and lost >= BURST:
+                yield finding(
+                    "lost_first_words",
+                    Span(before[0].start, after.start),
+                    lost,
+                    "s",
+                    f"a flush at {moment(record, event.at)} took the first {lost:.2f} s of {item!r}, of which the user "
+                    f"heard the rest from {moment(record, after.start)} on",
+                )
+
+
+def _begun(record: CallRecord, metrics: Metrics, flush: int) -> set[str]:
+    """Items that a flush removed before anything of them was heard, to speak of, and not because the user spoke."""
+    begun = set()
+    for item in {arrival.item for arrival in record.arrivals if arrival.at <= flush < arrival.start + arrival.samples}:
+        pieces = [arrival for arrival in record.arrivals if arrival.item == item and arrival.at <= flush]
+        heard, since = sum(arrival.heard for arrival in pieces), pieces[0].at
+        said = any(utterance.onset <= flush and utterance.offset > since for utterance in metrics.utterances)
+        if item is not None and heard <= HARDLY * record.rate and not said:
+            begun.add(item)
+    return begun
 
 
 def _ignored_while_thinking(record: CallRecord, metrics: Metrics, barge_in: BargeIn) -> Finding:
@@ -137,6 +179,12 @@ def _reacted(record: CallRecord, metrics: Metrics, barge_in: BargeIn) -> bool:
     return any(arrival.item not in (item, None) for arrival in fresh)
 
 
+def _only_heard_out(record: CallRecord, metrics: Metrics, barge_in: BargeIn) -> bool:
+    """Whether nothing was sent any more after the barge-in: what was in the queue shows no deafness, but no flush."""
+    known, end = barge_in.onset + round(_REACTION * record.rate), _end_of_turn(metrics, barge_in)
+    return bool(record.arrivals) and not any(known < arrival.at <= end for arrival in record.arrivals)
+
+
 def _cut_for_a_listener(record: CallRecord, metrics: Metrics, flush: int) -> bool:
     """Whether the last thing the user said before a flush left the agent the floor: then it may well go on."""
     said = [utterance for utterance in metrics.utterances if utterance.onset <= flush]
@@ -147,7 +195,7 @@ def _leaks(record: CallRecord, metrics: Metrics, playout: Playout, flush: int) -
     """Heard sound that arrived after a flush although it belongs to an item the flush removed."""
     since = flush - round(_OLD_FOR * record.rate)
     old = {a.item for a in record.arrivals if a.at <= flush and a.start < flush and a.start + a.samples > since}
-    old.discard(None)
+    old -= {None, *_begun(record, metrics, flush)}
     if not old:
         return []
     late = [a for a in playout.heard if a.start >= flush and a.at >= flush and a.item in old]
@@ -168,4 +216,4 @@ def _stray(record: CallRecord, leak: Span) -> Finding:
     return finding("audio_after_flush", leak, length, "s", text)
 
 
-DETECTORS: Final = (no_flush_on_barge_in, late_flush, barge_in_ignored, sound_after_stop)
+DETECTORS: Final = (no_flush_on_barge_in, late_flush, barge_in_ignored, sound_after_stop, lost_first_words)

@@ -22,7 +22,11 @@ __all__ = ["DETECTORS", "double_method", "inband_tones", "read_back"]
 PAUSE: Final = 0.04
 """Seconds between two presses of one key, at the least (ITU-T Q.24)."""
 
+LATE: Final = 2.0
+"""Seconds after the last key of a number within which an agent that reads its digits back has begun to."""
+
 _READ_BACK: Final = 0.6
+_TOGETHER: Final = 1.0
 
 
 def double_method(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
@@ -49,6 +53,7 @@ def read_back(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
     matcher = SequenceMatcher(None, _digits(sent), _digits(received), autojunk=False)
     if sent and received and matcher.ratio() >= _READ_BACK:
         yield from _differences(record, sent, received, matcher, "the agent read back")
+        yield from _late(record, sent, received, matcher)
 
 
 def inband_tones(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
@@ -60,6 +65,35 @@ def inband_tones(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
     found = [KeyPress(onset, "received", key, "inband", 0.0) for key, onset in heard]
     matcher = SequenceMatcher(None, _digits(sent), _digits(found), autojunk=False)
     yield from _differences(record, sent, found, matcher, "on the line one hears")
+
+
+def _late(
+    record: CallRecord, sent: Sequence[KeyPress], received: Sequence[KeyPress], matcher: SequenceMatcher[str]
+) -> Iterator[Finding]:
+    """A digit that was read back long after its number was complete, and after the digit before it."""
+    complete = _completions(record, sent)
+    for a, b, size in matcher.get_matching_blocks():
+        for index, place in zip(range(a, a + size), range(b, b + size), strict=True):
+            key, before = received[place], received[place - 1].at if place else 0
+            delay = (key.at - max(complete[index], before)) / record.rate
+            if delay > LATE:
+                yield finding(
+                    "dtmf_late",
+                    Span(sent[index].at, key.at),
+                    delay,
+                    "s",
+                    f"{key.digit!r}, pressed at {moment(record, sent[index].at)}, reached the agent late: it was read "
+                    f"back at {moment(record, key.at)}, {delay:.2f} s after it could have been",
+                )
+
+
+def _completions(record: CallRecord, sent: Sequence[KeyPress]) -> list[int]:
+    """Where the number that each key belongs to was complete: keys at most a second apart are one number."""
+    ends = [key.at + round(key.duration * record.rate) for key in sent]
+    for index in range(len(sent) - 2, -1, -1):
+        if sent[index + 1].at - ends[index] <= _TOGETHER * record.rate:
+            ends[index] = ends[index + 1]
+    return ends
 
 
 def _digits(keys: Sequence[KeyPress]) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from voiceharness.audio.edges import Span
+from voiceharness.measure.disturbance import Disturbance
 from voiceharness.measure.finding import Finding, finding, moment
 from voiceharness.measure.playout import Playout
-from voiceharness.measure.spans import intersections, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,6 @@ BACKLOG: Final = 0.5
 _NOTICED: Final = 0.02
 _ABRUPT: Final = 0.25
 _EDGE: Final = 0.002
-_STALL_TAIL: Final = 0.1
 _LASTING: Final = 5.0
 _SETTLED: Final = 2.0
 _STEADY: Final = 0.1
@@ -64,13 +63,13 @@ def _holes(record: CallRecord, playout: Playout, part: Span) -> list[Span]:
     sound = record.agent[part.onset : part.offset].astype(np.float64)
     loud = _ABRUPT * float(np.sqrt(np.mean(sound**2)))
     edge = round(_EDGE * record.rate)
-    stalls = _stalls(record)
+    disturbance = Disturbance.of(record)
     return [
         hole
         for hole in found
         if np.abs(record.agent[hole.onset - edge : hole.onset]).max(initial=0) > loud
         and np.abs(record.agent[hole.offset : hole.offset + edge]).max(initial=0) > loud
-        and not intersections([hole], stalls)
+        and not disturbance.excuses(hole.onset, hole.offset)
     ]
 
 
@@ -90,16 +89,6 @@ def pacing_drift(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
                 f"{len(small)} holes of less than {1000 * GAP[0]:.0f} ms add up to {behind:.2f} s",
                 severity="warning",
             )
-
-
-def _stalls(record: CallRecord) -> list[Span]:
-    """Where the harness itself was late: what is missing there is not the agent's fault."""
-    stalls = []
-    for event in record.of_kind("stall"):
-        duration = event.data.get("duration")
-        seconds = duration if isinstance(duration, int | float) else 0.0
-        stalls.append(Span(event.at, event.at + round((seconds + _STALL_TAIL) * record.rate)))
-    return joined(stalls)
 
 
 def backlog(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:

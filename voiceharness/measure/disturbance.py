@@ -1,0 +1,82 @@
+"""What the harness itself did to the sound of a call: it is never held against the agent.
+
+A test may run on a bad line on purpose, and a busy machine may stall the harness. The timeline says so. Sound that was
+lost, late or changed on its way to the user is then no evidence about the agent's sound; how the agent copes with a bad
+line on its own side (noise, echo, losses on the way to it) is judged as ever, for that is what such a test asks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.audio.edges import Span
+from voiceharness.measure.spans import joined
+from voiceharness.measure.utterances import integer, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from voiceharness.line.record import CallRecord
+    from voiceharness.measure.finding import FindingKind
+
+__all__ = ["MADE_BY", "Disturbance"]
+
+_OF_THE_SOUND: Final[frozenset[FindingKind]] = frozenset(
+    {"noise_instead_of_speech", "silence_as_noise", "swapped_bytes", "wrong_encoding", "wrong_law", "aliasing"}
+)
+
+MADE_BY: Final[Mapping[str, frozenset[FindingKind]]] = {
+    "clipping": _OF_THE_SOUND,
+    "clockdrift": frozenset({"aliasing"}),
+    "duplicate": frozenset({"clicks_at_seams", "media_gap"}),
+    "jitter": frozenset({"media_gap"}),
+    "loss": frozenset({"media_gap"}),
+    "noise": _OF_THE_SOUND,
+    "echo": _OF_THE_SOUND,
+    "reorder": frozenset({"clicks_at_seams", "media_gap"}),
+}
+"""Which faults cannot be told from what an impairment of the whole way to the user does to the sound."""
+
+_STALL_TAIL: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """``spans``: where the harness was late, or lost sound on its way to the user; sorted and disjoint, in samples.
+
+    ``unjudged``: the kinds of faults that cannot be told on this line.
+    """
+
+    spans: tuple[Span, ...]
+    unjudged: frozenset[FindingKind]
+
+    @classmethod
+    def of(cls, record: CallRecord) -> Disturbance:
+        """Read it off the timeline."""
+        whole = (
+            text_of(event.data, "kind")
+            for event in record.of_kind("impaired")
+            if event.data.get("direction") == "to_user" and event.data.get("frame") is None
+        )
+        unjudged = frozenset().union(*(MADE_BY.get(kind, frozenset()) for kind in whole))
+        return cls(tuple(joined([*_stalls(record), *_lost(record)])), unjudged)
+
+    def excuses(self, start: int, end: int) -> bool:
+        """Whether something was late or lost in a stretch, by the harness's own doing."""
+        index = bisect_right(self.spans, start, key=lambda span: span.offset)
+        return index < len(self.spans) and self.spans[index].onset < end
+
+
+def _stalls(record: CallRecord) -> Iterator[Span]:
+    for event in record.of_kind("stall"):
+        duration = event.data.get("duration")
+        seconds = duration if isinstance(duration, int | float) else 0.0
+        yield Span(event.at, event.at + round((seconds + _STALL_TAIL) * record.rate))
+
+
+def _lost(record: CallRecord) -> Iterator[Span]:
+    for event in record.of_kind("impaired"):
+        if event.data.get("direction") == "to_user" and event.data.get("frame") is not None:
+            yield Span(event.at, event.at + integer(event.data, "samples", 0))
