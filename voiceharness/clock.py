@@ -15,21 +15,17 @@ timer is set, nothing can ever happen again; the loop says so at once, and who w
 from __future__ import annotations
 
 import asyncio
-import heapq
 import selectors
-import threading
+import signal
 import time
-import traceback
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from voiceharness.errors import StallError, VirtualTimeError
+from voiceharness.virtual_loop import NS, VirtualLoop
 
 if TYPE_CHECKING:
-    from collections import deque
     from collections.abc import Callable, Coroutine
-    from contextvars import Context
 
 __all__ = [
     "NS",
@@ -45,14 +41,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
 
-NS: Final = 1_000_000_000
-"""Nanoseconds in a second."""
-
-FOREIGN_THREAD_GRACE: Final = 0.25
 STALL_AFTER: Final = 0.1
-STACK_FRAMES_SHOWN: Final = 6
 
 
 class Clock(Protocol):
@@ -120,166 +110,6 @@ class LoopClock:
         return self._loop.call_at(deadline_ns / NS, callback)
 
 
-def _refusing(what: str) -> Any:  # Any: it stands in for methods of many signatures
-    async def refuse(self: VirtualLoop, *_args: object, **_options: object) -> NoReturn:
-        self.refuse(what)
-
-    refuse.__doc__ = f"Refuse: {what}."
-    return refuse
-
-
-class VirtualLoop(asyncio.BaseEventLoop):
-    """An event loop whose clock jumps to the next timer when nothing can run.
-
-    Timers that are due at the same nanosecond run in the order in which they were set. ``now_ns`` is the time.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now_ns = 0
-        self._timers: list[tuple[int, int, asyncio.TimerHandle]] = []
-        self._timer_count = 0
-        self._ready: deque[asyncio.Handle]  # BaseEventLoop's own, untyped upstream
-        self._home_thread = threading.get_ident()
-        self._known_threads = threading.active_count()
-        self._violation: VirtualTimeError | None = None
-        self._violated = threading.Event()
-
-    # Time
-
-    def time(self) -> float:
-        """Return the virtual time in seconds."""
-        return self.now_ns / NS
-
-    def call_at(
-        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        """Set a timer at an absolute virtual time in seconds."""
-        if self.is_closed():
-            raise RuntimeError("Event loop is closed")
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
-        self._timer_count += 1
-        heapq.heappush(self._timers, (round(when * NS), self._timer_count, timer))
-        return timer
-
-    def call_later(
-        self, delay: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        """Set a timer after a delay in virtual seconds."""
-        return self.call_at(self.now_ns / NS + delay, callback, *args, context=context)
-
-    def try_advance(self, deadline_ns: int) -> bool:
-        """Move the clock to a time without leaving the running task, if nobody else could run before it.
-
-        This is what makes a lone pacer cheap: no timer, no future, no task switch.
-        """
-        if self._ready or deadline_ns < self.now_ns or self._violation is not None:
-            return False
-        next_timer = self._next_timer()
-        if next_timer is not None and next_timer <= deadline_ns:
-            return False
-        if threading.active_count() > self._known_threads:
-            return False
-        self.now_ns = deadline_ns
-        return True
-
-    def _next_timer(self) -> int | None:
-        timers = self._timers
-        while timers and timers[0][2].cancelled():
-            heapq.heappop(timers)
-        return timers[0][0] if timers else None
-
-    def _run_once(self) -> None:
-        """Run everything that is ready; if nothing is, jump to the next timer."""
-        if not self._ready:
-            self._jump()
-        if self._violation is not None:
-            violation, self._violation = self._violation, None
-            raise violation
-        ready, timers = self._ready, self._timers
-        while timers and timers[0][0] <= self.now_ns:
-            timer = heapq.heappop(timers)[2]
-            if not timer.cancelled():
-                ready.append(timer)
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if not handle.cancelled():
-                handle._run()
-
-    def _jump(self) -> None:
-        self._let_foreign_threads_speak()
-        next_timer = self._next_timer()
-        if next_timer is not None:
-            self.now_ns = max(self.now_ns, next_timer)
-        elif self._violation is None:
-            self._violation = StallError(_stall_report(self))
-
-    # Work that leaves the loop
-
-    def call_soon_threadsafe(
-        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
-    ) -> asyncio.Handle:
-        """Schedule a callback from this thread; from another thread, refuse and stop the run."""
-        if threading.get_ident() == self._home_thread:
-            return self.call_soon(callback, *args, context=context)
-        refusal = (
-            f"thread {threading.current_thread().name!r} called back into the event loop during virtual time: "
-            f"make that work async, or run in real time\n{_stack_text(skip=2)}"
-        )
-        self._violation = VirtualTimeError(refusal)
-        self._violated.set()
-        raise VirtualTimeError(refusal)
-
-    def _let_foreign_threads_speak(self) -> None:
-        """Before time jumps, give threads that were started during the run a moment to report to the loop."""
-        alive = threading.active_count()
-        if alive > self._known_threads:
-            self._violated.wait(FOREIGN_THREAD_GRACE)
-            self._violated.clear()
-        self._known_threads = alive
-
-    def run_in_executor(  # type: ignore[override] # a future, where the base declares its own kind
-        self, executor: object, func: Callable[..., T], *args: Any
-    ) -> asyncio.Future[T]:
-        """Run the function at once, in zero virtual time, whatever the executor."""
-        future: asyncio.Future[T] = self.create_future()
-        try:
-            future.set_result(func(*args))
-        except Exception as error:  # relayed to whoever awaits it, as an executor does
-            future.set_exception(error)
-        return future
-
-    def refuse(self, what: str) -> NoReturn:
-        """Raise the error that says what was tried, by whom, and what to do instead."""
-        raise VirtualTimeError(
-            f"{what} cannot be followed by virtual time: make it async and in-process, or run in real time\n"
-            f"{_stack_text(skip=3)}"
-        )
-
-    def _write_to_self(self) -> None:
-        """Wake nothing: there is no selector."""
-
-    def add_signal_handler(self, sig: int, callback: Callable[..., object], *args: object) -> None:
-        """Say that there is none, as every loop without one does, so that callers fall back."""
-        raise NotImplementedError("a virtual loop handles no signals")
-
-    def add_reader(self, fd: object, callback: Callable[[*Ts], object], *args: *Ts) -> NoReturn:
-        """Refuse: waiting for a file descriptor."""
-        self.refuse("waiting for a file descriptor")
-
-    def add_writer(self, fd: object, callback: Callable[[*Ts], object], *args: *Ts) -> NoReturn:
-        """Refuse: waiting for a file descriptor."""
-        self.refuse("waiting for a file descriptor")
-
-    getaddrinfo = getnameinfo = _refusing("a name look-up")
-    create_connection = create_server = create_datagram_endpoint = _refusing("a socket")
-    create_unix_connection = create_unix_server = connect_accepted_socket = start_tls = sendfile = _refusing("a socket")
-    sock_accept = sock_connect = sock_recv = sock_recv_into = sock_recvfrom = _refusing("a socket")
-    sock_recvfrom_into = sock_sendall = sock_sendto = sock_sendfile = _refusing("a socket")
-    subprocess_exec = subprocess_shell = _refusing("a subprocess")
-    connect_read_pipe = connect_write_pipe = _refusing("a pipe")
-
-
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end in virtual time and return its result.
 
@@ -298,7 +128,34 @@ def run_real(main: Coroutine[Any, Any, T]) -> T:
     that may hold more than about a thousand sockets needs a loop of its own.
     """
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.SelectSelector())) as runner:
-        return runner.run(main)
+        return runner.run(_terminable(main))
+
+
+async def _terminable(main: Coroutine[Any, Any, T]) -> T:
+    """Let SIGTERM cancel a run, as an interrupt from the keyboard does, so that calls are ended and evidence is kept.
+
+    Raises:
+        SystemExit: with 128 + SIGTERM, after that.
+    """
+    task, loop, terminated = asyncio.current_task(), asyncio.get_running_loop(), list[int]()
+    assert task is not None  # a coroutine runs in one
+
+    def terminate() -> None:
+        terminated.append(signal.SIGTERM)
+        task.cancel()
+
+    try:
+        loop.add_signal_handler(signal.SIGTERM, terminate)
+    except (ValueError, RuntimeError, NotImplementedError):  # not the main thread, or a system without signals
+        return await main
+    try:
+        return await main
+    except asyncio.CancelledError:
+        if terminated:
+            raise SystemExit(128 + signal.SIGTERM) from None
+        raise
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
 
 
 def wall_time() -> datetime:
@@ -362,22 +219,6 @@ class Pacer:
     def mean_lateness(self) -> float:
         """Mean lateness of the ticks so far, in seconds."""
         return self._total_ns / self.ticks / NS if self.ticks else 0.0
-
-
-def _stack_text(skip: int) -> str:
-    stack = traceback.extract_stack()[:-skip]
-    return "".join(traceback.format_list(stack[-STACK_FRAMES_SHOWN:])).rstrip()
-
-
-def _stall_report(loop: VirtualLoop) -> str:
-    lines = [f"every task waits and no timer is set, at {loop.time():.3f} s of virtual time; nothing can happen again:"]
-    for task in sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name()):
-        frames = task.get_stack(limit=1)
-        place = f"{frames[0].f_code.co_filename}:{frames[0].f_lineno}" if frames else "an unknown place"
-        coroutine = getattr(task.get_coro(), "__qualname__", "a coroutine")
-        waits_for = getattr(task, "_fut_waiter", None)
-        lines.append(f"- {task.get_name()}, {coroutine}, at {place}, waits for {waits_for!r}")
-    return "\n".join(lines)
 
 
 def _wake(waiter: asyncio.Future[None]) -> None:

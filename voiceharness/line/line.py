@@ -12,6 +12,7 @@ that. Waits return None, ``ended`` says by whom and why, and ``record()`` gives 
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from voiceharness.line.settings import LineSettings
 
 __all__ = ["EndedBy", "Line", "LineEnd", "open_line"]
+
+_log = logging.getLogger(__name__)
 
 
 class Line:
@@ -98,7 +101,7 @@ class Line:
     @property
     def now(self) -> int:
         """The present position: samples since the answer."""
-        return self.samples.position_at(self.clock.now_ns())
+        return max(0, self.samples.position_at(self.clock.now_ns()))
 
     def seconds_of(self, time_ns: int) -> float:
         """Return the seconds after the answer at a time on the loop's clock."""
@@ -170,9 +173,12 @@ class Line:
             await self.clock.sleep(self.settings.one_way_delay)
         await self.adapter.interrupt()
 
-    def user_frame(self, position: int, samples: int) -> AudioChunk:
-        """Return the user's audio for a stretch of the track, to a transport whose own tick asks for it."""
-        self.samples.observe(position, self.clock.now_ns())
+    def user_frame(self, position: int, samples: int, due_ns: int | None = None) -> AudioChunk:
+        """Return the user's audio for a stretch of the track, to a transport whose own tick asks for it.
+
+        ``due_ns``: when its first sample will be heard, on the loop's clock; None: now.
+        """
+        self.samples.observe(position, self.clock.now_ns() if due_ns is None else due_ns)
         frame = self.uplink.frame_at(position, samples)
         self.uplink.mark_sent(position + samples)
         return frame if self.sender is None else self.sender.heard_of(frame)
@@ -355,18 +361,32 @@ async def open_line(
     """
     clock = LoopClock()
     try:
-        try:
-            async with asyncio.timeout(connect_timeout):
-                await adapter.connect()
-        except TimeoutError as error:
-            raise ConnectError(f"{adapter.name}: the call was not answered within {connect_timeout:g} s") from error
+        await _connect(adapter, connect_timeout)
         line = Line(adapter, settings, clock)
         adapter.attach(line)
         line.timeline.note(0, "answered")
         async with _tasks_of(line):
             yield line
-    finally:
+    except BaseException:
+        await _disconnect_anyway(adapter)
+        raise
+    await adapter.disconnect()
+
+
+async def _connect(adapter: VoiceAgentAdapter, timeout: float) -> None:
+    try:
+        async with asyncio.timeout(timeout):
+            await adapter.connect()
+    except TimeoutError as error:
+        raise ConnectError(f"{adapter.name}: the call was not answered within {timeout:g} s") from error
+
+
+async def _disconnect_anyway(adapter: VoiceAgentAdapter) -> None:
+    """Disconnect without hiding what is being raised."""
+    try:
         await adapter.disconnect()
+    except Exception as error:  # supervision point: the call has failed already, for another reason
+        _log.warning("%s: disconnecting failed, too: %s", adapter.name, error)
 
 
 @asynccontextmanager

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.agent import PhoneAgent
-from voiceharness.clock import run_real, run_virtual
-from voiceharness.errors import OptionError, VirtualTimeError
+from voiceharness.errors import OptionError
 from voiceharness.registry.options import create, load_agent, options_of
 from voiceharness.registry.plugins import HOSTS, load_adapter, load_host, plugins
-from voiceharness.scenario.run import run_call
+from voiceharness.scenario.run import run_call, run_to_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,25 +74,13 @@ class Target:
         if virtual and not capabilities.virtual_time:
             raise OptionError(f"adapter {name!r} cannot run in virtual time; run in real time")
         host = self._host(name)
-        kept: list[CallResult] = []
 
-        async def call() -> None:
+        async def call(keep: Callable[[CallResult], None]) -> None:
             async with host as reach:
                 adapter = create(name, {**options, **reach})
-                await run_call(
-                    scenario, adapter, capabilities=capabilities, speech=speech, on_step=on_step, keep=kept.append
-                )
+                await run_call(scenario, adapter, capabilities=capabilities, speech=speech, on_step=on_step, keep=keep)
 
-        try:
-            (run_virtual if capabilities.virtual_time and virtual is not False else run_real)(call())
-        except VirtualTimeError as error:
-            if not kept:
-                raise
-            kept[:] = [replace(kept[0], outcome="harness_fault", error=error)]
-        finally:
-            for result in kept:
-                keep(result)
-        return kept[0]
+        return run_to_result(call, virtual=capabilities.virtual_time and virtual is not False, keep=keep)
 
     def _host(self, adapter: str) -> AbstractAsyncContextManager[Mapping[str, object]]:
         if self.agent is None:
