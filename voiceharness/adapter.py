@@ -69,8 +69,11 @@ class TurnTaker(Protocol):
     async def take_turn(self, message: Message) -> AudioChunk:
         """Say the message's audio, wait for the agent's answer and return it."""
 
-    def user_frame(self, position: int, samples: int) -> AudioChunk:
-        """Return the user's audio for a stretch of the track: what a transport that paces itself sends next."""
+    def user_frame(self, position: int, samples: int, due_ns: int | None = None) -> AudioChunk:
+        """Return the user's audio for a stretch of the track: what a transport that paces itself sends next.
+
+        ``due_ns``: when its first sample will be heard, on the loop's clock; None: now.
+        """
 
 
 class VoiceAgentAdapter(ABC):

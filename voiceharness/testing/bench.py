@@ -202,7 +202,7 @@ class _Track:
         """Take no turn."""
         raise UnsupportedCapabilityError(adapter="the bench", capability="turns")
 
-    def user_frame(self, position: int, samples: int) -> AudioChunk:
+    def user_frame(self, position: int, samples: int, due_ns: int | None = None) -> AudioChunk:
         """Return a stretch of the track, silence after its end."""
         pcm = self._chunk.pcm[2 * position : 2 * (position + samples)]
         return AudioChunk(pcm.ljust(2 * samples, b"\0"), self._chunk.rate, position)
