@@ -17,7 +17,6 @@ from urllib.parse import unquote, urlsplit
 from voiceharness.clock import LoopClock
 from voiceharness.errors import (
     AgentCrashedError,
-    CallDroppedError,
     CallRejectedError,
     ConnectError,
     VirtualTimeError,
@@ -114,11 +113,12 @@ class AsgiStream:
             self._task.cancel()
             raise
 
-    def send(self, text: str) -> None:
+    def send(self, text: str) -> bool:
         """Put a message where the application receives it."""
         if self._closed is not None:
-            raise CallDroppedError(f"the agent's websocket is closed ({self._closed})")
+            return False
         self._deliver({"type": "websocket.receive", "text": text})
+        return True
 
     def close(self, code: int = 1000, reason: str = "") -> None:
         """Tell the application that the far side has closed."""

@@ -15,7 +15,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
-from voiceharness.errors import CallDroppedError, MissingExtraError
+from voiceharness.errors import MissingExtraError
 
 try:
     from websockets.server import ServerProtocol
@@ -222,18 +222,11 @@ class _Upgrade:
             self._accepted = True
             self.connection.listen(self)
         elif kind == "websocket.send":
-            self._write(event)
+            text = event.get("text")
+            if not self.connection.send(event["bytes"] if text is None else text):
+                raise OSError("the client has closed this websocket")
         elif kind == "websocket.close" and self._accepted:
             self.connection.close(event.get("code", 1000), event.get("reason") or "")
-
-    def _write(self, event: Event) -> None:
-        try:
-            if (text := event.get("text")) is not None:
-                self.connection.send(text)
-            else:
-                self.connection.send_bytes(event["bytes"])
-        except CallDroppedError as error:
-            raise OSError(str(error)) from error
 
     def _reject(self, status: HTTPStatus) -> None:
         self._protocol.send_response(self._protocol.reject(status, ""))

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 from voiceharness.audio import g711
 from voiceharness.audio.chunk import AudioChunk
-from voiceharness.errors import CallDroppedError
+from voiceharness.errors import RemoteProtocolError
 from voiceharness.events import Flush, Mark, ProtocolFault
 from voiceharness.protocols.media_streams import messages
 from voiceharness.protocols.media_streams.machine import CarrierEnd, State
 from voiceharness_adapters.twilio.buffer import MAX_MARKS, MAX_SECONDS, BufferLimit
+from voiceharness_adapters.twilio.door import Closed
 from voiceharness_adapters.twilio.json_reader import fastest_loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from voiceharness.adapter import Received
-    from voiceharness_adapters.twilio.door import Closed, Door, Headers, StreamSocket
+    from voiceharness_adapters.twilio.door import Door, Headers, StreamSocket
     from voiceharness_adapters.twilio.settings import CarrierLog, CarrierSettings
 
 __all__ = ["RATE", "SILENCE", "CarrierStream"]
@@ -58,6 +59,7 @@ class CarrierStream:
         self._first_position: int | None = None
         self._next_position = 0
         self._is_over = False
+        self._ended_for: Closed | None = None
 
     async def open(self, door: Door, url: str, headers: Headers, now_ns: Callable[[], int]) -> None:
         """Open the websocket and say what a stream begins with."""
@@ -75,7 +77,7 @@ class CarrierStream:
 
     def send_audio(self, payload: bytes, position: int, track: messages.Track = "inbound") -> None:
         """Send audio that was heard at a position of the call; the first one is the stream's zero."""
-        if track not in self.end.description.tracks:
+        if not self.is_open or track not in self.end.description.tracks:
             return
         if self._first_position is None:
             self._first_position = self._next_position = position
@@ -101,7 +103,8 @@ class CarrierStream:
 
     def press(self, digit: str) -> None:
         """Say that the user pressed a key."""
-        self._send("dtmf", self.end.dtmf(digit))
+        if self.is_open:
+            self._send("dtmf", self.end.dtmf(digit))
 
     def mark_played(self, name: str) -> None:
         """Answer a mark, unless this carrier answers marks at another time."""
@@ -111,7 +114,8 @@ class CarrierStream:
 
     def clear(self) -> None:
         """Send a clear to the agent."""
-        self._send("clear", self.end.clear())
+        if self.is_open:
+            self._send("clear", self.end.clear())
 
     def stop(self) -> None:
         """Say that the stream is over."""
@@ -122,10 +126,7 @@ class CarrierStream:
         """Stop, let the agent go on for ``goodbye``, and close."""
         if self._socket is None:
             return
-        try:
-            self.stop()
-        except CallDroppedError:
-            self.end.state = State.OVER  # the agent was faster
+        self.stop()
         if self._settings.goodbye and not self._is_over:
             await self._socket.wait_closed(self._settings.goodbye)
         self._socket.close()
@@ -134,8 +135,8 @@ class CarrierStream:
 
     def _send(self, kind: str, text: str) -> None:
         assert self._socket is not None  # nothing is sent before it is open
-        self._socket.send(text)
-        self._log.sent[kind] += 1
+        if self._socket.send(text):
+            self._log.sent[kind] += 1
 
     # What the agent sends
 
@@ -147,11 +148,19 @@ class CarrierStream:
         said: messages.Message | messages.Violation | None = self.end.receive(data)
         if isinstance(said, messages.Violation):
             self._report(said, at_ns)
-            if said.fatal and self._socket is not None:
-                self._socket.close(1009 if said.kind == "message_too_big" else 1002, said.kind)
-                self.end.state = State.OVER
+            if said.fatal:
+                self._end_for(said)
             said = said.salvaged
         self._take(said, at_ns)
+
+    def _end_for(self, violation: messages.Violation) -> None:
+        """End the stream, as a carrier does, because the agent broke a rule that it cannot break."""
+        code = 1009 if violation.kind == "message_too_big" else 1002
+        error = RemoteProtocolError(f"the carrier ended the stream: {violation.kind}: {violation}")
+        self._ended_for = Closed(code, violation.kind, error)
+        self.end.state = State.OVER
+        if self._socket is not None:
+            self._socket.close(code, violation.kind)
 
     def _take(self, said: messages.Message | None, at_ns: int) -> None:
         match said:
@@ -193,4 +202,4 @@ class CarrierStream:
         if not self._is_over:
             self._is_over = True
             ended_by_us = self.end.state is State.OVER
-            self._over(self, replace(closed, error=None) if ended_by_us else closed)
+            self._over(self, self._ended_for or (replace(closed, error=None) if ended_by_us else closed))

@@ -52,11 +52,10 @@ class StreamListener(Protocol):
 class StreamSocket(Protocol):
     """An open websocket."""
 
-    def send(self, text: str) -> None:
-        """Send a text message; what the far side does not read is kept, within bounds.
+    def send(self, text: str) -> bool:
+        """Send a text message; False if the websocket is closed: the listener is told, or about to be, how.
 
-        Raises:
-            CallDroppedError: if it is closed.
+        What the far side does not read is kept, within bounds.
         """
 
     def close(self, code: int = 1000, reason: str = "") -> None:

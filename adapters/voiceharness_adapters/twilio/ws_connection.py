@@ -114,17 +114,16 @@ class WebSocketConnection(asyncio.Protocol):
         for data, at_ns in early:
             listener.stream_message(data, at_ns)
 
-    def send(self, text: str) -> None:
-        """Send a text message."""
+    def send(self, text: str | bytes) -> bool:
+        """Send a message, text or binary."""
         if self._sans_io.state is not State.OPEN or self.lost.done():
-            raise CallDroppedError(f"the websocket is closed ({self._closed(None)})")
-        self._sans_io.send_text(text.encode())
+            return False
+        if isinstance(text, str):
+            self._sans_io.send_text(text.encode())
+        else:
+            self._sans_io.send_binary(text)
         self.flush()
-
-    def send_bytes(self, data: bytes) -> None:
-        """Send a binary message."""
-        self._sans_io.send_binary(data)
-        self.flush()
+        return True
 
     def close(self, code: int = 1000, reason: str = "") -> None:
         """Begin to close; a far side that does not answer is cut off."""

@@ -9,6 +9,7 @@ from tests.adapters.twilio.wire_agent import (
     burst,
     clear,
     mark,
+    near,
     paced,
     play,
     speech,
@@ -16,17 +17,12 @@ from tests.adapters.twilio.wire_agent import (
 )
 from voiceharness.scenario.checks import NoFault, StopLatency
 from voiceharness.scenario.scenario import LineProfile
-from voiceharness.scenario.steps import Check, Say, Wait
+from voiceharness.scenario.steps import AnyStep, Check, Say, Wait
 
 __all__: list[str] = []
 
-TALK_OVER = [Wait(1.5), Say(audio=speech(1.0))]
+TALK_OVER: list[AnyStep] = [Wait(1.5), Say(audio=speech(1.0))]
 STOPS_SOON = Check(StopLatency(at_most=0.5))
-
-
-def near(milliseconds: float) -> object:
-    """One frame either way."""
-    return pytest.approx(milliseconds, abs=20)
 
 
 def test_without_a_clear_the_buffered_answer_is_heard_to_its_end() -> None:

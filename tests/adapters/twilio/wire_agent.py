@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from voiceharness.audio import g711, signals
 from voiceharness.audio.chunk import AudioChunk
@@ -22,6 +23,8 @@ from voiceharness.scenario.steps import Wait
 from voiceharness_adapters.twilio import Twilio
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
+
     from voiceharness.scenario.result import CallResult
     from voiceharness.scenario.steps import AnyStep
 
@@ -37,6 +40,7 @@ __all__ = [
     "close",
     "mark",
     "media",
+    "near",
     "paced",
     "play",
     "speech",
@@ -201,6 +205,11 @@ def paced(hz: float, seconds: float, start: float) -> list[Cue]:
 def speech(seconds: float, seed: int = 1) -> AudioChunk:
     """Sound that stands for the user's speech."""
     return AudioChunk.from_samples(signals.speech_like(seconds, seed=seed))
+
+
+def near(milliseconds: float, either_way: float = 20) -> Any:
+    """A time, a frame either way."""
+    return pytest.approx(milliseconds, abs=either_way)
 
 
 @dataclass(frozen=True, slots=True)
