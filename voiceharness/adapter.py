@@ -153,10 +153,18 @@ class VoiceAgentAdapter(ABC):
         """Whether audio can be sent now. True for transports that have no other state."""
         return True
 
+    async def ringing(self) -> None:
+        """Wait until a call that ``connect`` is setting up can be cancelled or rejected. At once, by default."""
+
     @property
     def answered_code(self) -> int | None:
         """The transport's code of the answer (a SIP status, for example); None where it has none."""
         return None
+
+    @property
+    def sent_after_end(self) -> int:
+        """How many messages the agent sent after the user's side had ended the call, as far as one can tell."""
+        return 0
 
     def call_facts(self) -> Mapping[str, str | int | float | bool | None]:
         """Return what the transport knows of the call for its report: backend, codec, statistics. Plain values."""

@@ -48,7 +48,7 @@ def test_jitter_spreads_over_its_range_and_what_exceeds_the_buffer_is_lost_to_th
     delays = [packets.fate(frame).delay for frame in range(FRAMES)]
     assert 0 <= min(delays) < 0.005
     assert 0.095 < max(delays) <= 0.1
-    missing = sum(packets.lost_on_the_way_to_the_user(frame) for frame in range(FRAMES))
+    missing = sum(packets.loss_on_the_way_to_the_user(frame) == "jitter" for frame in range(FRAMES))
     assert missing / FRAMES == pytest.approx(0.4, abs=0.03)
 
 
@@ -91,3 +91,19 @@ def test_a_doubled_frame_is_heard_twice() -> None:
 
 def test_a_lost_frame_is_silence() -> None:
     assert heard(Loss(0.3)).count(0) == pytest.approx(18, abs=8)
+
+
+def test_what_is_not_heard_as_it_was_sent_is_listed_with_its_place() -> None:
+    """Case B27: every injected fault, with its place."""
+    way = Direction(OneWay((), (Loss(0.1), Jitter(0.08))), COUNTING, SILENT, rate=8000, frame=160, seed=1)
+    listed = way.unheard(300 * 160)
+    silent = [frame * 160 for frame in range(1, 300) if not way.read_with_losses(frame * 160, frame * 160 + 160).any()]
+    assert [place for place, _ in listed if place] == silent
+    assert {kind for _, kind in listed} == {"loss", "jitter"}
+    assert way.unheard(100 * 160) == [each for each in listed if each[0] < 100 * 160]
+
+
+def test_doubled_and_swapped_packets_are_listed() -> None:
+    way = Direction(OneWay((), (Reorder(0.2),)), COUNTING, SILENT, rate=8000, frame=160, seed=1)
+    assert {kind for _, kind in way.unheard(60 * 160)} == {"reorder"}
+    assert Direction(OneWay(), COUNTING, SILENT, rate=8000, frame=160, seed=1).unheard(9600) == []

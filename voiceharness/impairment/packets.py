@@ -7,7 +7,7 @@ same in every run, however the frames are sent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from voiceharness.audio.signals import random_words
 from voiceharness.errors import OptionError
@@ -121,14 +121,16 @@ class Packets:
                     doubled = self._draw(index, frame) < rate or doubled
         return Fate(lost, delay, swapped, doubled)
 
-    def lost_on_the_way_to_the_user(self, frame: int) -> bool:
-        """Say whether a frame is lost, or comes too late for the buffer at the user's end."""
-        late = sum(
+    def loss_on_the_way_to_the_user(self, frame: int) -> Literal["loss", "jitter"] | None:
+        """Say by what a frame is lost: on its way, or because it comes too late for the buffer at the user's end."""
+        if self.fate(frame).lost:
+            return "loss"
+        late = any(
             impairment.spread * self._draw(index, frame) > impairment.buffer
             for index, impairment in enumerate(self._impairments)
             if isinstance(impairment, Jitter)
         )
-        return bool(late) or self.fate(frame).lost
+        return "jitter" if late else None
 
     def _is_lost(self, index: int, loss: Loss, frame: int) -> bool:
         known = self._lost.setdefault(index, [])

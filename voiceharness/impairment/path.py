@@ -13,7 +13,7 @@ from voiceharness.impairment.sound import Codec, Echo, Gain, Narrowband, Noise
 from voiceharness.impairment.source import Context, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -50,8 +50,8 @@ PROFILES: Final[Mapping[str, LineImpairments]] = MappingProxyType(
             0.12,
         ),
         "bad_wifi": LineImpairments(
-            OneWay((Codec(),), (Loss(0.05, 3.0), Jitter(0.08))),
-            OneWay((Codec(),), (Loss(0.05, 3.0), Jitter(0.08))),
+            OneWay((Codec(),), (Loss(0.05, 3.0), Jitter(0.064))),
+            OneWay((Codec(),), (Loss(0.05, 3.0), Jitter(0.064))),
             0.08,
         ),
         "speakerphone": LineImpairments(
@@ -72,7 +72,8 @@ class Direction:
     def __init__(self, way: OneWay, source: Source, other: Source, *, rate: int, frame: int, seed: int) -> None:
         self.way = way
         self.packets = Packets(way.packets, seed)
-        self._frame = frame
+        self.frame = frame
+        self._looked_at: list[str | None] = []
         for index, impairment in enumerate(way.sound):
             source = impairment.over(source, Context(rate, seed * 16 + index, other))
         self._sound = source
@@ -85,11 +86,20 @@ class Direction:
         """Return the sound that is heard: a lost packet is silence."""
         return rounded(self._sound(start, end) if self.packets.idle else self._by_packet(start, end, lose=True))
 
+    def unheard(self, end: int) -> Sequence[tuple[int, str]]:
+        """List the packets that begin before a position and are not heard as sent: where they begin, and the kind."""
+        while not self.packets.idle and len(self._looked_at) * self.frame < end:
+            index = len(self._looked_at)
+            kind = self.packets.loss_on_the_way_to_the_user(index)
+            self._looked_at.append(kind or ("reorder" if self._origin(index) != index else None))
+        known = enumerate(self._looked_at[: -(-end // self.frame)])
+        return [(index * self.frame, kind) for index, kind in known if kind is not None]
+
     def _by_packet(self, start: int, end: int, *, lose: bool) -> Samples:
-        frame = self._frame
+        frame = self.frame
         heard = np.zeros(end - start)
         for index in range(start // frame, -(-end // frame)):
-            if lose and self.packets.lost_on_the_way_to_the_user(index):
+            if lose and self.packets.loss_on_the_way_to_the_user(index):
                 continue
             first, last = max(start, index * frame), min(end, (index + 1) * frame)
             shift = (self._origin(index) - index) * frame

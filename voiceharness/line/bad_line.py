@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from voiceharness.clock import NS
 from voiceharness.impairment.path import Direction
 from voiceharness.impairment.source import from_track
+from voiceharness.line.record import TimelineEvent
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from voiceharness.line.timeline import Timeline
     from voiceharness.line.track import Track
 
-__all__ = ["BadLine", "UserSender", "bad_line", "note_impairments"]
+__all__ = ["BadLine", "UserSender", "bad_line", "note_impairments", "unheard_events"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,18 @@ def note_impairments(timeline: Timeline, settings: LineSettings) -> None:
         for impairment in (*way.sound, *way.packets):
             kind = type(impairment).__name__.lower()
             timeline.note(0, "impaired", kind=kind, direction=direction, frame=None, detail=repr(impairment))
+
+
+def unheard_events(direction: Direction, end: int, frame: int) -> list[TimelineEvent]:
+    """Return which frames, of those up to a position, the user did not hear as they were sent, as timeline events."""
+    return [
+        TimelineEvent(
+            at,
+            "impaired",
+            {"kind": kind, "direction": "to_user", "frame": at, "samples": frame, "detail": "not heard as it was sent"},
+        )
+        for at, kind in direction.unheard(end)
+    ]
 
 
 class UserSender:
@@ -109,4 +122,5 @@ class UserSender:
                 self._something_late.clear()
 
     def _note(self, kind: str, at: int, detail: str) -> None:
-        self._timeline.note(at, "impaired", kind=kind, direction="to_agent", frame=at, detail=detail)
+        samples = self._direction.frame
+        self._timeline.note(at, "impaired", kind=kind, direction="to_agent", frame=at, samples=samples, detail=detail)

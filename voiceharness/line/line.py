@@ -23,7 +23,7 @@ from voiceharness.clock import NS, LoopClock, Pacer
 from voiceharness.errors import ConnectError, PendingTransportError
 from voiceharness.events import EndOfStream, RemoteHangup
 from voiceharness.impairment.path import CLEAN
-from voiceharness.line.bad_line import UserSender, bad_line, note_impairments
+from voiceharness.line.bad_line import BadLine, UserSender, bad_line, note_impairments, unheard_events
 from voiceharness.line.bell import AN_ONSET, NOTHING, Bell
 from voiceharness.line.downlink import Downlink
 from voiceharness.line.ending import EndedBy, LineEnd
@@ -68,6 +68,7 @@ class Line:
         self.uplink = Uplink(settings.rate, settings.frame)
         self.agent_speaking = asyncio.Event()
         self.ended: LineEnd | None = None
+        self.bad: BadLine | None = None
         self.sender: UserSender | None = None
         self.downlink = self._make_downlink()
 
@@ -78,7 +79,7 @@ class Line:
             playout = LivePlayout(capacity=capacity)
         heard: HeardTrack = HeardAsPlayed(playout.track)
         if settings.impairments != CLEAN:
-            bad = bad_line(settings, user=self.uplink.track, agent=playout.track)
+            self.bad = bad = bad_line(settings, user=self.uplink.track, agent=playout.track)
             heard = HeardImpaired(bad.to_user.read_with_losses, capacity)
             self.sender = UserSender(bad.to_agent, self.adapter.send_audio, self.clock, self.timeline)
             note_impairments(self.timeline, settings)
@@ -267,11 +268,12 @@ class Line:
             TimelineEvent(self.samples.position_at(stall.due_ns), "stall", {"duration": stall.duration})
             for stall in self.pacer.stalls
         ]
+        unheard = [] if self.bad is None else unheard_events(self.bad.to_user, end, self.settings.frame)
         return CallRecord(
             self.settings.rate,
             self.uplink.track.copy(end),
             self.downlink.heard.view(0, end).copy(),
-            self.timeline.until(end, [*self.downlink.word_events(end), *stalls]),
+            self.timeline.until(end, [*self.downlink.word_events(end), *stalls, *unheard]),
             self.downlink.playout.arrivals(),
             self.downlink.received(),
         )
@@ -371,6 +373,8 @@ async def open_line(
         await _disconnect_anyway(adapter)
         raise
     await adapter.disconnect()
+    if line.ended is not None and adapter.sent_after_end:
+        line.timeline.note(line.ended.at, "sent_after_end", messages=adapter.sent_after_end)
 
 
 async def _connect(adapter: VoiceAgentAdapter, timeout: float) -> None:

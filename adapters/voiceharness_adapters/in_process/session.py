@@ -50,6 +50,11 @@ class InProcessAdapter(VoiceAgentAdapter):
         """Whether the agent is being served and its end of the call has not been received yet."""
         return self._call is not None and not self._over
 
+    @property
+    def sent_after_end(self) -> int:
+        """How many items the agent sent after the call had ended."""
+        return 0 if self._call is None else self._call.late_items
+
     async def connect(self) -> None:
         """Start to serve the agent; it is answered at once.
 
