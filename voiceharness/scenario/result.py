@@ -79,7 +79,8 @@ class CallResult:
 
     ``record`` is None if the call was never answered. ``checks`` are all expectations, met and unmet, in the order in
     which they were judged. ``error`` is what broke the call, with its cause. ``facts`` names engines and versions, has
-    the fingerprints of scenario and user audio, and what the transport tells of the call; ``artefacts`` are files that it keeps, by name.
+    the fingerprints of scenario and user audio, and what the transport tells of the call; ``artefacts`` are files that
+    it keeps, by name.
     """
 
     scenario: str

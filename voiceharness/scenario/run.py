@@ -20,6 +20,7 @@ from voiceharness.line.word_source import TranscribedWords, TransportWords
 from voiceharness.scenario.identity import audio_fingerprint, scenario_fingerprint
 from voiceharness.scenario.player import Player
 from voiceharness.scenario.preparation import prepare
+from voiceharness.scenario.unanswered import ends_before_answer, play_unanswered
 from voiceharness.scenario.verdicts import Run, evidence_of, judge_call, result_of
 from voiceharness.speech.engines import DEFAULT_TRANSCRIBER, make_synthesizer, make_transcriber
 from voiceharness.speech.live import live_transcriber
@@ -128,6 +129,9 @@ async def _call(run: Run, speech: SpeechEngines, on_step: Callable[[StepResult],
     scenario = run.scenario
     run.facts["scenario"] = scenario_fingerprint(scenario)
     _refuse_what_is_missing(run)
+    if ends_before_answer(scenario.steps[0]):
+        await play_unanswered(run, on_step)
+        return
     clips = prepare(scenario, lambda: _synthesizer(run, speech))
     run.facts["user_audio"] = audio_fingerprint(clips)
     async with _words(run, speech) as run.words:

@@ -13,7 +13,7 @@ from voiceharness.line.word_source import TransportWords
 from voiceharness.measure.faults import find_faults
 from voiceharness.measure.metrics import measure
 from voiceharness.scenario.expectations import CheckResult, Evidence, judge
-from voiceharness.scenario.result import CallResult, Outcome, Trust, outcome_of
+from voiceharness.scenario.result import CallResult, Outcome, StepResult, Trust, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,10 @@ MEAN_LATENESS_LIMIT_MS: Final = 10.0
 
 @dataclass(slots=True)
 class Run:
-    """What is known of a run so far; its result can be made at any moment."""
+    """What is known of a run so far; its result can be made at any moment.
+
+    ``steps`` and ``checks`` are those of a call that ended before it was answered; a player keeps its own.
+    """
 
     scenario: Scenario
     adapter: VoiceAgentAdapter
@@ -49,6 +52,8 @@ class Run:
     answered_after: float = 0.0
     evidence: Evidence | None = None
     error: BaseException | None = None
+    steps: list[StepResult] = field(default_factory=list)
+    checks: list[CheckResult] = field(default_factory=list)
     facts: dict[str, Value] = field(default_factory=dict)
 
 
@@ -109,8 +114,8 @@ def result_of(run: Run) -> CallResult:
         outcome="passed",
         seed=run.scenario.seed,
         virtual=run.clock.virtual,
-        steps=tuple(player.steps) if player else (),
-        checks=tuple(player.checks) if player else (),
+        steps=tuple(player.steps if player else run.steps),
+        checks=tuple(player.checks if player else run.checks),
         answered_after=run.answered_after,
         error=run.error,
         facts=_facts(run),
