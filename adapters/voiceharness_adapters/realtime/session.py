@@ -23,7 +23,7 @@ from voiceharness_adapters.realtime.call import (
     Transcripts,
     TurnDetection,
 )
-from voiceharness_adapters.realtime.transport_events import hear_server_event, report_error
+from voiceharness_adapters.realtime.session_events import SessionEvents
 
 if TYPE_CHECKING:
     from agents.realtime import RealtimeSession
@@ -145,9 +145,10 @@ class AgentsSessionAdapter(RealtimeAdapter):
     # What the session tells
 
     async def _read(self, session: RealtimeSession, voice: AgentVoice) -> None:
+        events = SessionEvents(voice)
         try:
             async for event in session:
-                _hear(voice, event)
+                events.hear(event)
                 if self._on_event is not None:
                     outcome = self._on_event(event)
                     if inspect.isawaitable(outcome):
@@ -156,26 +157,3 @@ class AgentsSessionAdapter(RealtimeAdapter):
             voice.drop(error)
         else:
             voice.hang_up("the session ended")
-
-
-def _hear(voice: AgentVoice, event: Any) -> None:
-    """Tell what an event of a session says of the agent's voice."""
-    match event.type:
-        case "audio":
-            voice.audio(event.audio.data, item=event.item_id, response=event.audio.response_id)
-        case "audio_interrupted":
-            voice.interrupted()
-        case "error":
-            report_error(voice, event.error)
-        case "raw_model_event":
-            _hear_model(voice, event.data)
-
-
-def _hear_model(voice: AgentVoice, event: Any) -> None:
-    match event.type:
-        case "transcript_delta":
-            voice.words(event.delta, item=event.item_id, response=event.response_id)
-        case "turn_ended":
-            voice.turn_done()
-        case "raw_server_event":
-            hear_server_event(voice, event.data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003  the registry reads the types of options at run time
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 from voiceharness.adapter import Option
 from voiceharness.errors import OptionError
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from voiceharness_adapters.realtime.agent_voice import AgentVoice
 
 __all__ = ["TransportVoiceAdapter"]
+
+SHORT_COMMIT: Final = "input_audio_buffer_commit_empty"
+SECOND_RESPONSE: Final = "conversation_already_has_active_response"
 
 
 class TransportVoiceAdapter(RealtimeAdapter):
@@ -65,7 +68,8 @@ class TransportVoiceAdapter(RealtimeAdapter):
         self._events: TransportEvents | None = None
 
     async def _open(self, voice: AgentVoice) -> None:
-        self._events = TransportEvents(voice)
+        ours = {SHORT_COMMIT, SECOND_RESPONSE} if self._request_response else {SHORT_COMMIT}
+        self._events = TransportEvents(voice, ours=ours)
         self._events.attach(self.transport)
         await self.transport.connect(**cast("ConnectOptions", self._connect_options))
 

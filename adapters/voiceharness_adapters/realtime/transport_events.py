@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from voiceharness.errors import LocalProtocolError
 from voiceharness.scripted.inbound import (
     AudioEvent,
     AudioInterruptedEvent,
@@ -17,18 +18,23 @@ from voiceharness.scripted.inbound import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from voiceharness.scripted.protocol import RealtimeTransport
     from voiceharness_adapters.realtime.agent_voice import AgentVoice
 
 __all__ = ["TransportEvents", "hear_server_event", "read", "report_error"]
 
+ADVICE: Final = "see that turn_detection is what the far side was configured for"
+
 
 class TransportEvents:
-    """Listens to a transport, from ``attach`` to ``detach``, and tells an :class:`AgentVoice`."""
+    """Listens to a transport, from ``attach`` to ``detach``, and tells an :class:`AgentVoice`.
 
-    def __init__(self, voice: AgentVoice) -> None:
+    ``ours`` are the codes of errors that answer what the adapter itself sent.
+    """
+
+    def __init__(self, voice: AgentVoice, *, ours: Collection[str] = ()) -> None:
         self._voice = voice
         self._listeners: Mapping[str, Callable[[Any], None]] = {
             AudioEvent.type: self._audio,
@@ -36,7 +42,7 @@ class TransportEvents:
             AudioInterruptedEvent.type: lambda _event: voice.interrupted(),
             TurnDoneEvent.type: lambda _event: voice.turn_done(),
             ItemUpdateEvent.type: self._item,
-            ErrorEvent.type: lambda event: report_error(voice, event.error),
+            ErrorEvent.type: lambda event: report_error(voice, event.error, ours=ours),
             ConnectionChangeEvent.type: self._connection,
             RawEvent.type: lambda event: hear_server_event(voice, event.data),
         }
@@ -69,8 +75,11 @@ class TransportEvents:
             self._voice.hang_up("the transport was disconnected")
 
 
-def report_error(voice: AgentVoice, error: object) -> None:
-    """Tell an error event: what a transport raises drops the call, what a provider says is a fault of the protocol."""
+def report_error(voice: AgentVoice, error: object, *, ours: Collection[str] = ()) -> None:
+    """Tell an error event: what a transport raises drops the call, what a provider says is a fault of the protocol.
+
+    An error whose code is one of ``ours`` is the harness's own fault, and ends the call as such.
+    """
     if isinstance(error, BaseException):
         voice.drop(error)
         return
@@ -78,6 +87,9 @@ def report_error(voice: AgentVoice, error: object) -> None:
     kind = read(error, "code") or read(error, "type") or "error"
     detail = read(error, "message") or (error if isinstance(error, str) else "no message")
     event_id = read(error, "event_id")
+    if kind in ours:
+        voice.drop(LocalProtocolError(f"the far side refused what this adapter sent ({kind}): {detail}; {ADVICE}"))
+        return
     voice.fault(str(kind), f"{detail} (in answer to {event_id})" if event_id else str(detail))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from voiceharness.audio import signals
@@ -31,6 +32,7 @@ __all__ = [
     "RATE",
     "Cue",
     "Provider",
+    "at",
     "burst",
     "events",
     "kinds",
@@ -58,30 +60,34 @@ def tone(hz: float, seconds: float) -> AudioChunk:
     return AudioChunk.from_samples(signals.tone(hz, seconds))
 
 
+def at(seconds: float, action: Callable[[], object]) -> None:
+    """Do something so many seconds from now."""
+    clock = LoopClock()
+    clock.call_at_ns(clock.now_ns() + round(seconds * NS), action)
+
+
 def timetable(cues: Iterable[Cue]) -> ScriptedRealtimeTransport:
     """A transport whose far side follows a timetable and takes whatever is sent."""
     transport = ScriptedRealtimeTransport(ambient={"send_audio", "interrupt", "close"})
     cues = tuple(cues)
 
     def start(_call: object) -> None:
-        clock = LoopClock()
-        start_ns = clock.now_ns()
-        for at, event in cues:
-            clock.call_at_ns(start_ns + round(at * NS), lambda event=event: transport.emit(event))
+        for due, event in cues:
+            at(due, partial(transport.emit, event))
 
     transport.when("connect").run(start)
     return transport
 
 
-def burst(at: float, name: str, audio: bytes, words: str | list[Word] = "") -> Iterator[Cue]:
+def burst(start: float, name: str, audio: bytes, words: str | list[Word] = "") -> Iterator[Cue]:
     """A turn that is sent in one burst."""
-    return paced(at, name, audio, words, speed=float("inf"))
+    return paced(start, name, audio, words, speed=float("inf"))
 
 
-def paced(at: float, name: str, audio: bytes, words: str | list[Word] = "", *, speed: float = 1.0) -> Iterator[Cue]:
+def paced(start: float, name: str, audio: bytes, words: str | list[Word] = "", *, speed: float = 1.0) -> Iterator[Cue]:
     """A turn that is sent frame by frame; its item has its name."""
     turn = audio_turn(name, audio, words=words, item_id=name, speed=speed)
-    return ((at + due, event) for due, event in turn.events)
+    return ((start + due, event) for due, event in turn.events)
 
 
 def play(
@@ -146,10 +152,8 @@ class Provider:
         cues = tuple(cues)
 
         def start(_call: object) -> None:
-            clock = LoopClock()
-            start_ns = clock.now_ns()
-            for at, event in cues:
-                clock.call_at_ns(start_ns + round(at * NS), lambda event=event: self.emit(event))
+            for due, event in cues:
+                at(due, partial(self.emit, event))
 
         self._transport.when("connect").run(start)
 
