@@ -1,0 +1,138 @@
+"""Finished runs: the calls of a folder, and what earlier runs into the same folder came to.
+
+A run leaves ``suite.json`` in its folder, and adds one line to ``history.jsonl``. The history is the only file with a
+memory; it is what the trend of a suite's page is drawn from.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
+
+from voiceharness.clock import wall_time
+from voiceharness.errors import OptionError
+from voiceharness.report.artefacts import RESULT
+from voiceharness.report.document import CALL_FORMAT
+from voiceharness.report.serialization import from_json
+from voiceharness.report.suite import SUITE_FORMAT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from voiceharness.report.document import CallDocument
+    from voiceharness.report.suite import SuiteDocument
+    from voiceharness.scenario.result import Outcome
+
+__all__ = ["HISTORY_FILE", "SUITE_FILE", "PastRun", "load_calls", "load_history", "load_suite", "remember_run"]
+
+SUITE_FILE: Final = "suite.json"
+HISTORY_FILE: Final = "history.jsonl"
+
+_RUN_FORMAT: Final = "voiceharness-run/1"
+
+
+class PastRun(TypedDict):
+    """One run as its history has it; latencies are medians over all turns of all calls, in seconds."""
+
+    format: str
+    at: str
+    exit_code: int
+    calls: int
+    counts: Mapping[Outcome, int]
+    response_latency: float | None
+    stop_latency: float | None
+
+
+def load_calls(path: str | Path) -> list[CallDocument]:
+    """Load the calls of a run: of a suite's folder, of a call's folder, or of a result file in one.
+
+    Raises:
+        OptionError: if there is none, or it cannot be used.
+    """
+    given = Path(path)
+    names = (given / SUITE_FILE, given / RESULT)
+    file = next((name for name in names if name.exists()), given) if given.is_dir() else given
+    content = _read(file)
+    match content.get("format"):
+        case str(form) if form == SUITE_FORMAT:
+            return [each["call"] for each in content["calls"]]
+        case str(form) if form == CALL_FORMAT:
+            return [cast("CallDocument", content)]
+    raise OptionError(f"{file} has no calls in it; give the folder of a run, or its {SUITE_FILE}")
+
+
+def load_suite(folder: str | Path) -> SuiteDocument:
+    """Load the suite of a folder.
+
+    Raises:
+        OptionError: if there is none, or it cannot be used.
+    """
+    content = _read(Path(folder) / SUITE_FILE)
+    if content.get("format") != SUITE_FORMAT:
+        raise OptionError(f"{Path(folder) / SUITE_FILE} is not in the format {SUITE_FORMAT}")
+    return cast("SuiteDocument", content)
+
+
+def remember_run(folder: str | Path, suite: SuiteDocument) -> None:
+    """Add a run to the history of its folder, with the time of day.
+
+    Raises:
+        OptionError: if the history cannot be written.
+    """
+    run: PastRun = {
+        "format": _RUN_FORMAT,
+        "at": wall_time().isoformat(timespec="seconds"),
+        "exit_code": suite["exit_code"],
+        "calls": len(suite["calls"]),
+        "counts": suite["counts"],
+        "response_latency": _median(suite, "exchanges", "latency"),
+        "stop_latency": _median(suite, "barge_ins", "stop_latency"),
+    }
+    try:
+        with (Path(folder) / HISTORY_FILE).open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(run)}\n")
+    except OSError as error:
+        raise OptionError(f"cannot add to {Path(folder) / HISTORY_FILE}: {error.strerror}") from error
+
+
+def load_history(folder: str | Path) -> list[PastRun]:
+    """Load the history of a folder, oldest first; empty if it has none. A line that is damaged is passed over."""
+    try:
+        lines = (Path(folder) / HISTORY_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise OptionError(f"cannot read {Path(folder) / HISTORY_FILE}: {error.strerror}") from error
+    return list(_runs(lines))
+
+
+def _runs(lines: Iterable[str]) -> Iterable[PastRun]:
+    for line in lines:
+        try:
+            run = json.loads(line)
+        except ValueError:
+            continue  # a run that was killed while it wrote
+        if isinstance(run, dict) and run.get("format") == _RUN_FORMAT:
+            yield cast("PastRun", run)
+
+
+def _median(suite: SuiteDocument, group: str, name: str) -> float | None:
+    measured = (
+        cast("Mapping[str, Any]", each["call"]["metrics"]) for each in suite["calls"] if each["call"]["metrics"]
+    )
+    known = [entry[name] for metrics in measured for entry in metrics[group] if entry[name] is not None]
+    return median(known) if known else None
+
+
+def _read(file: Path) -> dict[str, Any]:  # Any: a JSON object
+    try:
+        content = from_json(file.read_bytes())
+    except OSError as error:
+        raise OptionError(f"no run in {file.parent}: cannot read {file.name} ({error.strerror})") from error
+    except ValueError as error:
+        raise OptionError(f"{file} is damaged: {error}") from error
+    if not isinstance(content, dict):
+        raise OptionError(f"{file} is damaged: it holds no JSON object")
+    return content
