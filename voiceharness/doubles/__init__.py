@@ -2,6 +2,7 @@
 
 from voiceharness.doubles.log import CallLog, LoggedItem
 from voiceharness.doubles.plain import CrashingAgent, DoubleAgent, EchoAgent, SilentAgent
+from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.doubles.scripted_agent import Cue, ScriptedPhoneAgent, paced
 from voiceharness.doubles.turn_taking import Endpointer, TalkOverAgent, TurnTakingAgent, UserSpeech
 
@@ -13,6 +14,7 @@ __all__ = [
     "EchoAgent",
     "Endpointer",
     "LoggedItem",
+    "ProbeAgent",
     "ScriptedPhoneAgent",
     "SilentAgent",
     "TalkOverAgent",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import NS, LoopClock, Pacer
-from voiceharness.doubles.scripted_agent import ScriptedPhoneAgent
+from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.errors import ConformanceError, UnsupportedCapabilityError, VoiceHarnessError
 from voiceharness.events import EndOfStream
 
@@ -21,34 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 
     from voiceharness.adapter import Message, Received, VoiceAgentAdapter
-    from voiceharness.agent import AgentCall, Host
+    from voiceharness.agent import Host
     from voiceharness.doubles.log import CallLog
     from voiceharness.doubles.scripted_agent import Cue
-    from voiceharness.events import UserItem
 
-__all__ = ["Bench", "BenchCall", "GuardedAdapter", "ProbeAgent"]
+__all__ = ["Bench", "BenchCall", "GuardedAdapter"]
 
 T = TypeVar("T")
 FRAME: Final = 0.02
 EARLY: Final = 0.01
-
-
-class ProbeAgent(ScriptedPhoneAgent):
-    """Follows a timetable, keeps a log, and can be waited for."""
-
-    def __init__(self, cues: Iterable[Cue] = ()) -> None:
-        super().__init__(cues)
-        self._news = asyncio.Event()
-
-    def reaction(self, call: AgentCall) -> Callable[[UserItem], None]:
-        """Tell who waits that something came."""
-        return lambda _item: self._news.set()
-
-    async def until(self, condition: Callable[[CallLog], bool]) -> None:
-        """Wait until the log of the call fulfils a condition."""
-        while not self.logs or not condition(self.log):
-            self._news.clear()
-            await self._news.wait()
 
 
 class GuardedAdapter:

@@ -8,9 +8,9 @@ from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.signals import tone
 from voiceharness.capabilities import DtmfMethod
 from voiceharness.clock import LoopClock
+from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.errors import UnsupportedCapabilityError
 from voiceharness.events import Word, Words
-from voiceharness.testing.bench import ProbeAgent
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

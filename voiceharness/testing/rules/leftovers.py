@@ -9,8 +9,8 @@ import numpy as np
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import LoopClock
+from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.errors import VoiceHarnessError
-from voiceharness.testing.bench import ProbeAgent
 from voiceharness.testing.cancelling import cancelled_at
 from voiceharness.testing.residue import Residue
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import LoopClock
+from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.errors import CallError, PendingTransportError, VoiceHarnessError
 from voiceharness.events import EndOfStream, RemoteHangup
-from voiceharness.testing.bench import ProbeAgent
 from voiceharness.testing.rules.sound import judge_rising, rising, sound_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import NS, LoopClock
+from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.events import EndOfStream, Mark
-from voiceharness.testing.bench import ProbeAgent
 from voiceharness.testing.rules.sound import DURATION, LENGTH_TOLERANCE, LEVELS_DB, judge_rising, rising, sound_of
 
 if TYPE_CHECKING:

@@ -1,0 +1,105 @@
+"""A probe, and how what it saw becomes a cell of the matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.errors import (
+    ConfigurationError,
+    DeviceError,
+    UnsupportedCapabilityError,
+    VirtualTimeError,
+    VoiceHarnessError,
+)
+from voiceharness.matrix.cell import Cell, Proof
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from voiceharness.capabilities import AdapterCapabilities
+    from voiceharness.matrix.cell import Verdict
+    from voiceharness.matrix.stand import Stand
+
+__all__ = ["Probe", "run_probe"]
+
+ATTEMPTS: Final = 3
+"""How often a probe is made when the machine was too busy for its figures to be believed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A short scripted call that makes a capability's effect observable.
+
+    ``declared`` reads the declaration; None: no adapter declares it. Then ``required`` says whether the contract asks
+    it of every adapter. ``needs_probe_agent``: the user's own agent cannot be expected to show it.
+    """
+
+    name: str
+    about: str
+    look: Callable[[Stand], Proof]
+    declared: Callable[[AdapterCapabilities], bool] | None = None
+    required: bool = False
+    needs_probe_agent: bool = True
+
+
+def run_probe(probe: Probe, new_stand: Callable[[], Stand]) -> Cell:
+    """Make a probe's calls on a fresh stand, again if the machine was too busy, and judge what they showed."""
+    proof, stand = _attempt(probe, new_stand())
+    for _ in range(ATTEMPTS - 1):
+        if proof.shown or not stand.doubts:
+            break
+        proof, stand = _attempt(probe, new_stand())
+    if not proof.shown and stand.doubts:
+        proof = Proof.unable(f"this run cannot be believed: {stand.doubts[0]}")
+    subject = stand.subject
+    return Cell(
+        capability=probe.name,
+        verdict=_verdict(probe, proof, stand.here),
+        detail=proof.detail,
+        by_class=None if probe.declared is None else probe.declared(subject.declares),
+        here=None if probe.declared is None else probe.declared(stand.here),
+        figures=proof.figures,
+        start=proof.start,
+        end=proof.end,
+        runs=tuple(stand.runs),
+    )
+
+
+def _attempt(probe: Probe, stand: Stand) -> tuple[Proof, Stand]:
+    if probe.needs_probe_agent and not stand.subject.is_ours:
+        return Proof.unable("only the probe agent can show it"), stand
+    try:
+        return probe.look(stand), stand
+    except VoiceHarnessError as error:
+        return _proof_of(error), stand
+
+
+def _proof_of(error: BaseException) -> Proof:
+    """Say what an error shows: the adapter refused, this machine cannot tell, or the call broke."""
+    told = f"{type(error).__name__}: {error}"
+    if _stems_from(error, UnsupportedCapabilityError) or _stems_from(error, VirtualTimeError):
+        return Proof.nothing(told)
+    if isinstance(error, ConfigurationError | DeviceError):
+        return Proof.unable(told)
+    return Proof(False, told)
+
+
+def _stems_from(error: BaseException | None, kind: type[BaseException]) -> bool:
+    """Say whether an error, or one of its causes, is of a kind."""
+    while error is not None:
+        if isinstance(error, kind):
+            return True
+        error = error.__cause__
+    return False
+
+
+def _verdict(probe: Probe, proof: Proof, here: AdapterCapabilities) -> Verdict:
+    declared = probe.required if probe.declared is None else probe.declared(here)
+    if proof.shown:
+        return "demonstrated" if declared or probe.declared is None else "works_undeclared"
+    if proof.untestable:
+        return "not_testable_here" if declared or probe.declared is None else "not_declared"
+    if declared or (probe.declared is None and proof.sign):
+        return "failed"
+    return "not_declared"

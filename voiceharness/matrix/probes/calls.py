@@ -1,0 +1,121 @@
+"""Probes of the call itself: its direction, its end from each side, the next call, what is done to it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.doubles.probe_agent import ProbeAgent
+from voiceharness.events import RemoteHangup
+from voiceharness.matrix.cell import Proof
+from voiceharness.matrix.sound import seconds_of, sounding, spoken, user_sound
+from voiceharness.scenario.steps import Hangup, Hear, Line, Say, Wait
+
+if TYPE_CHECKING:
+    from voiceharness.capabilities import CallAction
+    from voiceharness.line.record import CallRecord
+    from voiceharness.matrix.stand import ProbeCall, Stand
+
+__all__ = ["be_dialled", "control", "dial", "hangup_by_agent", "hangup_by_user", "hold", "reconnect", "virtual_time"]
+
+CALLS: Final = 3
+AGENT_ENDS_AT: Final = 1.0
+TOLD_WITHIN: Final = 0.5
+HELD: Final = 1.5
+LEAST_HELD: Final = 0.8
+
+
+def dial(stand: Stand) -> Proof:
+    """The harness dials, and both sides hear each other."""
+    call = stand.call(Hear(within=2.0), Say(audio=user_sound(0.5)), Wait(1.0), agent=_greeter())
+    agent, user = _heard(call.record), stand.subject.is_ours and _reached(call)
+    answered = call.result.answered_after
+    return Proof(
+        agent > 0 and (user > 0 or not stand.subject.is_ours),
+        f"answered after {answered:.3f} s; {agent:.2f} s of the agent were heard, and {float(user):.2f} s of the user",
+        {"answered after, s": round(answered, 3), "agent heard, s": round(agent, 2)},
+    )
+
+
+def be_dialled(stand: Stand) -> Proof:
+    """Nobody dials the harness: hosts answer calls and place none."""
+    return Proof.unable("its host answers calls and places none")
+
+
+def hangup_by_user(stand: Stand) -> Proof:
+    """The user hangs up, and the agent is told."""
+    call = stand.call(Wait(0.5), Hangup(), agent=_greeter())
+    told = call.log.ended_at
+    if told is None:
+        return Proof(False, "the agent was never told that the call had ended")
+    return Proof(True, f"the agent was told {told:.3f} s into its call", {"told at, s": round(told, 3)})
+
+
+def hangup_by_agent(stand: Stand) -> Proof:
+    """The agent hangs up, and the line says so, then."""
+    call = stand.call(Wait(3.0), agent=ProbeAgent([(AGENT_ENDS_AT, RemoteHangup("the probe is over"))]))
+    lasted = call.record.duration
+    return Proof(
+        call.result.ended_by == "agent" and abs(lasted - AGENT_ENDS_AT) <= TOLD_WITHIN,
+        f"ended by the {call.result.ended_by or 'transport'} after {lasted:.3f} s; the agent hung up after 1 s",
+        {"ended after, s": round(lasted, 3)},
+        end=lasted,
+    )
+
+
+def reconnect(stand: Stand) -> Proof:
+    """One call after the other to the same agent, each by a new adapter."""
+    calls = stand.calls(Wait(1.5), agent=_greeter(), times=CALLS)
+    heard = [_heard(call.record) for call in calls]
+    return Proof(
+        all(seconds > 0 for seconds in heard), f"{sum(map(bool, heard))} of {CALLS} calls were heard", {"calls": CALLS}
+    )
+
+
+def virtual_time(stand: Stand) -> Proof:
+    """Two calls in virtual time give the same bytes and the same events."""
+    first, second = (
+        stand.call(Say(audio=user_sound(0.5), gap=0.3), Wait(1.5), agent=_greeter(), virtual=True).record
+        for _ in range(2)
+    )
+    tracks = all((one == other).all() for one, other in ((first.user, second.user), (first.agent, second.agent)))
+    same = tracks and first.events == second.events and first.arrivals == second.arrivals
+    return Proof(same, f"two calls were {'the same in every byte' if same else 'not the same'}", {"calls": 2})
+
+
+def hold(stand: Stand) -> Proof:
+    """Hold and resume: the agent, which speaks all the time, is not heard in between."""
+    steps = Wait(1.0), Line("hold"), Wait(HELD), Line("resume"), Wait(2.0)
+    record = stand.call(*steps, agent=ProbeAgent([(0.2, spoken(8.0))])).record
+    heard = sounding(record.agent, record.rate)
+    gap = max(((b.onset - a.offset) / record.rate for a, b in itertools.pairwise(heard)), default=0.0)
+    return Proof(
+        gap >= LEAST_HELD,
+        f"the agent was not heard for {gap:.2f} s of {HELD:g} s on hold",
+        {"silence, s": round(gap, 2)},
+    )
+
+
+def control(stand: Stand, action: CallAction) -> Proof:
+    """Transfer, reject or cancel: refused where it is not declared; where it is, this probe has nobody to do it to."""
+    if action in stand.here.call_control:
+        return Proof.unable("it needs a third party, or a call that is not answered yet")
+
+    async def ask() -> None:
+        async with stand.subject.reach(ProbeAgent()) as target:
+            await stand.subject.make({**stand.subject.options, **target}).control(action, target="sip:nobody@127.0.0.1")
+
+    stand.run(ask())
+    return Proof.unable("it was not refused, though it is not declared")
+
+
+def _greeter() -> ProbeAgent:
+    return ProbeAgent([(0.2, spoken(0.6))])
+
+
+def _heard(record: CallRecord) -> float:
+    return sum(seconds_of(span, record.rate) for span in sounding(record.agent, record.rate))
+
+
+def _reached(call: ProbeCall) -> float:
+    return sum(seconds_of(span, call.rate) for span in sounding(call.log.audio.samples, call.rate))

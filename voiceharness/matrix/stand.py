@@ -1,0 +1,139 @@
+"""Where probes make their calls: each call in an event loop of its own, each result kept.
+
+A stand gives an adapter more rope than a scenario would: what the adapter does not declare is tried all the same, so
+that something that works without being declared is found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
+
+from voiceharness.capabilities import AdapterCapabilities, CallAction, Direction, DtmfMethod
+from voiceharness.clock import run_real, run_virtual
+from voiceharness.doubles.probe_agent import ProbeAgent
+from voiceharness.scenario.run import run_call
+from voiceharness.scenario.scenario import RATES, Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from voiceharness.adapter import VoiceAgentAdapter
+    from voiceharness.doubles.log import CallLog
+    from voiceharness.line.record import CallRecord
+    from voiceharness.matrix.subject import Subject
+    from voiceharness.scenario.result import CallResult
+    from voiceharness.scenario.run import SpeechEngines
+    from voiceharness.scenario.steps import AnyStep
+
+__all__ = ["ProbeCall", "Stand"]
+
+T = TypeVar("T")
+LONGEST_CALL: Final = 150.0
+DEFAULT_RATE: Final = 8000
+
+ANYTHING: Final = AdapterCapabilities(
+    interruption=True,
+    dtmf=frozenset(get_args(DtmfMethod)),
+    streaming_transcripts=True,
+    call_control=frozenset(get_args(CallAction)),
+    directions=frozenset(get_args(Direction)),
+    rates=frozenset(RATES),
+    virtual_time=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCall:
+    """One call that was made for a probe: what was heard, and what the probe agent took note of."""
+
+    result: CallResult
+    record: CallRecord
+    logs: Sequence[CallLog]
+
+    @property
+    def log(self) -> CallLog:
+        """What reached the probe agent; empty if the call was to another agent."""
+        return self.logs[-1]
+
+    @property
+    def rate(self) -> int:
+        """The line rate in hertz."""
+        return self.record.rate
+
+
+@dataclass(slots=True, eq=False)
+class Stand:
+    """Makes the calls of one probe. ``keep`` saves a call and returns the name of its run.
+
+    ``only_ours``: whether calls go to the probe agent. ``here`` is what the adapter declares for its options.
+    """
+
+    subject: Subject
+    probe: str
+    virtual: bool
+    here: AdapterCapabilities
+    keep: Callable[[CallResult], str]
+    speech: SpeechEngines | None = None
+    runs: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+
+    def call(
+        self,
+        *steps: AnyStep,
+        agent: ProbeAgent | None = None,
+        rate: int = DEFAULT_RATE,
+        pretending: AdapterCapabilities = ANYTHING,
+        virtual: bool | None = None,
+        watch: Callable[[VoiceAgentAdapter], object] = lambda _adapter: None,
+    ) -> ProbeCall:
+        """Make one call to the probe agent (or to the user's own) and return what became of it.
+
+        ``pretending``: what the scenario believes of the adapter. ``watch`` gets the adapter before it connects.
+
+        Raises:
+            VoiceHarnessError: what broke the call.
+        """
+        return self.calls(*steps, agent=agent, rate=rate, pretending=pretending, virtual=virtual, watch=watch)[0]
+
+    def calls(
+        self,
+        *steps: AnyStep,
+        agent: ProbeAgent | None = None,
+        rate: int = DEFAULT_RATE,
+        pretending: AdapterCapabilities = ANYTHING,
+        virtual: bool | None = None,
+        watch: Callable[[VoiceAgentAdapter], object] = lambda _adapter: None,
+        times: int = 1,
+    ) -> list[ProbeCall]:
+        """Make the same call several times, one after the other, while the agent stays served."""
+        scenario = Scenario(f"{self.probe}, over {self.subject.name}", steps, rate=rate, max_duration=LONGEST_CALL)
+        served = agent or ProbeAgent()
+
+        async def make_all() -> list[CallResult]:
+            results: list[CallResult] = []
+            async with self.subject.reach(served) as target:
+                for _ in range(times):
+                    adapter = self.subject.make(self._options(target, rate))
+                    watch(adapter)
+                    results.append(await run_call(scenario, adapter, capabilities=pretending, speech=self.speech))
+            return results
+
+        results = self.run(make_all(), virtual=virtual)
+        return [self._kept(result, served.logs[: index + 1]) for index, result in enumerate(results)]
+
+    def run(self, main: Coroutine[Any, Any, T], *, virtual: bool | None = None) -> T:
+        """Run something in a loop of its own, with this stand's clock unless another is asked for."""
+        return (run_virtual if (self.virtual if virtual is None else virtual) else run_real)(main)
+
+    def _options(self, target: Any, rate: int) -> dict[str, object]:  # Any: a mapping of options
+        rates: dict[str, object] = {"rate": rate} if self.subject.takes_rate else {}
+        return {**rates, **self.subject.options, **target}
+
+    def _kept(self, result: CallResult, logs: Sequence[CallLog]) -> ProbeCall:
+        self.runs.append(self.keep(result))
+        if result.error is not None:
+            raise result.error
+        self.doubts += result.trust.reasons
+        assert result.record is not None  # a call without an error was answered
+        return ProbeCall(result, result.record, logs)
