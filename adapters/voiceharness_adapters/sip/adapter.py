@@ -27,7 +27,7 @@ from voiceharness.errors import (
 )
 from voiceharness.events import EndOfStream, RemoteHangup
 from voiceharness_adapters.sip.artefacts import trace_text
-from voiceharness_adapters.sip.backends import CAPABILITIES, HOLDBACK, TIMING, UPPER_BOUND
+from voiceharness_adapters.sip.backends import CAPABILITIES, CONCEALMENT, TIMING, UPPER_BOUND, USUAL_WAIT
 from voiceharness_adapters.sip.endpoint import SipEndpoint
 from voiceharness_adapters.sip.inbox import Inbox
 from voiceharness_adapters.sip.media import UserMedia
@@ -120,6 +120,7 @@ class Sip(VoiceAgentAdapter):
         self._call: SipCall | None = None
         self._media: UserMedia | None = None
         self._answered_ns = 0
+        self._holdback = 0.0
         self._over = False
         self._asking: asyncio.Task[None] | None = None
 
@@ -158,16 +159,17 @@ class Sip(VoiceAgentAdapter):
         except ConnectError as error:
             raise self._verdict(call, error) from error
         self._answered_ns = LoopClock().now_ns()
+        wait = USUAL_WAIT[self.backend] if call.wait is None else call.wait
+        self._holdback = wait + CONCEALMENT[self.backend]
         self._media = UserMedia(
             call,
             self._inbox,
             rate=self.rate,
             lead=self._lead,
-            delay=HOLDBACK[self.backend],
+            delay=self._holdback,
             timeout=self._media_timeout,
             started_ns=self._answered_ns,
         )
-        call.on_tick = self._media.heard
 
     async def _dial(self) -> SipCall:
         return await self._endpoint.dial(self.target, self._headers)
@@ -340,7 +342,8 @@ class Sip(VoiceAgentAdapter):
             "backend": self._endpoint.version or self.backend,
             "codec": media.get("codec", ""),
             "srtp": media.get("srtp", False),
-            "holdback_ms": HOLDBACK[self.backend] * 1000,
+            "holdback_ms": round(self._holdback * 1000, 1),
+            "holdback_measured": self._call is not None and self._call.wait is not None,
             **{f"rtp_{name}": getattr(quality, name) for name in quality.__slots__},
         }
 

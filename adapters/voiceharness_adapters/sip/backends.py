@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from voiceharness_adapters.sip.settings import Backend
 
-__all__ = ["CAPABILITIES", "HOLDBACK", "TIMING", "UPPER_BOUND"]
+__all__ = ["CAPABILITIES", "CONCEALMENT", "TIMING", "UPPER_BOUND", "USUAL_WAIT"]
 
 UPPER_BOUND: Final = AdapterCapabilities(
     dtmf=frozenset({"rfc4733", "info", "inband"}),
@@ -34,5 +34,8 @@ CAPABILITIES: Final[Mapping[Backend, AdapterCapabilities]] = {
     ),
 }
 
-HOLDBACK: Final[Mapping[Backend, float]] = {"pjsua2": 0.035, "baresip": 0.02}
-"""Seconds from a packet's arrival to the tick that hears it, in the middle of the clocks' possible phases."""
+CONCEALMENT: Final[Mapping[Backend, float]] = {"pjsua2": 0.005, "baresip": 0.0}
+"""Seconds by which a backend's loss concealment delays all sound."""
+
+USUAL_WAIT: Final[Mapping[Backend, float]] = {"pjsua2": 0.030, "baresip": 0.02}
+"""Seconds that a packet usually waits in the jitter buffer; right to half a frame, whatever the phase of the clocks."""

@@ -1,9 +1,10 @@
 """One SIP call as its owner sees it, whichever side it is on: the adapter's user, or a hosted agent.
 
 Theory of operation. A worker tells ticks and events; a :class:`SipCall` keeps the state they amount to and lets others
-wait for it: ``answered`` (a final answer and media in both directions), ``ended``. Media counts as up when the audio
-stream is active and a few ticks have passed since: the first 20 ms of a call may be lost, so nobody speaks into them.
-What else happens (digits, hold, faults of the peer) goes to ``on_news``, audio to ``on_tick``.
+wait for it: ``up`` (a final answer and media in both directions), ``over``. Media counts as up when the audio stream is
+active and a few ticks have passed since: the first 20 ms of a call may be lost, so nobody speaks into them. What was
+heard in these ticks is kept in ``backlog``; ``wait`` is how long, in seconds, packets wait in the worker, if known. What
+else happens (digits, hold, faults of the peer) goes to ``on_news``, audio to ``on_tick``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CallEnd", "SipCall"]
 
-PROVEN_TICKS: Final = 5
+PROVEN_TICKS: Final = 8
 """Ticks with an active stream after which media counts as up."""
 
 HANGUP_GRACE: Final = 1.0
@@ -47,7 +48,8 @@ class SipCall:
         self.worker = worker
         self.number = worker.new_call(self) if number is None else number
         worker.calls[self.number] = self
-        self.on_tick: Callable[[Heard], None] = lambda _heard: None
+        self.backlog: list[Heard] = []
+        self.on_tick: Callable[[Heard], None] = self.backlog.append
         self.on_news: Callable[[Event], None] = lambda _event: None
         self.state = "new"
         self.media: Event = {"status": "none"}
@@ -57,6 +59,7 @@ class SipCall:
         self.end: CallEnd | None = None
         self.error: CallDroppedError | None = None
         self.early: list[Heard] = []
+        self.wait: float | None = None
         self._confirmed: asyncio.Future[None] = loop.create_future()
         self._up: asyncio.Future[None] = loop.create_future()
         self._over: asyncio.Future[None] = loop.create_future()
@@ -158,6 +161,7 @@ class SipCall:
             if self.state in ("calling", "early"):
                 self.early.append(heard)
             elif self.state == "confirmed":
+                self.backlog.append(heard)
                 self._ticks_left -= 1
                 if not self._ticks_left:
                     _resolve(self._up)
@@ -171,6 +175,8 @@ class SipCall:
                 self.media = event
             case "rtp":
                 self.stats = event["stats"] or self.stats
+            case "wait":
+                self.wait = event["seconds"]
             case "transfer" if self._transferred is not None:
                 if (event["final"] or event["code"] >= 200) and not self._transferred.done():
                     self._transferred.set_result(event)

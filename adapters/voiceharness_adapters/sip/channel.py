@@ -67,9 +67,9 @@ class Channel:
         """Send the answer to a command."""
         self._outgoing.put(encode_json({"answer": number, **fields}))
 
-    def heard(self, call: int, tick: int, sent: int, pcm: bytes) -> None:
-        """Send one tick, stamped with the present time."""
-        self._outgoing.put(encode_heard(call, tick, sent, now_ns(), pcm))
+    def heard(self, call: int, tick: int, sent: int, at_ns: int, pcm: bytes) -> None:
+        """Send one tick."""
+        self._outgoing.put(encode_heard(call, tick, sent, at_ns, pcm))
 
     def _write(self) -> None:
         queue, send = self._outgoing, self._link.sendall

@@ -50,8 +50,8 @@ class UserMedia:
         self._lead = lead
         self._delay = round(delay * rate)
         self._line: TurnTaker | None = None
-        self._first_ns = self._last_ns = 0
-        self._last_tick = 0
+        self._first: Heard | None = None
+        self._first_asked = self._last_tick = self._last_ns = 0
         self._detector = DtmfDetector(rate)
         self._signalled: Digit | None = None
         self._watch = MediaWatch(timeout, started_ns=started_ns)
@@ -65,14 +65,20 @@ class UserMedia:
     @property
     def lost_time(self) -> float:
         """Seconds by which the ticks fell behind the time: the worker's media clock had to skip some."""
-        if self.ticks is None:
+        if self._first is None:
             return 0.0
-        counted = (self._last_tick - (self.ticks.first - self.ticks.lead)) / FRAMES_PER_SECOND
-        return (self._last_ns - self._first_ns) / _NS - counted
+        counted = (self._last_tick - self._first.tick) / FRAMES_PER_SECOND
+        return (self._last_ns - self._first.at_ns) / _NS - counted
 
     def attach(self, line: TurnTaker) -> None:
-        """Begin with the next tick."""
+        """Begin the call's positions with the first tick after the answer, which has passed by now."""
         self._line = line
+        for heard in self._call.backlog:
+            ticks = self.ticks or self._begin(heard)
+            self._hear(heard, ticks)
+        if self.ticks is not None:
+            self._ask(line, self._last_tick, self.ticks)
+        self._call.on_tick = self.heard
 
     # From the worker
 
@@ -80,21 +86,29 @@ class UserMedia:
         """Take one tick: ask the line for a frame to come, and hand it what was heard."""
         if self._line is None:
             return
-        if self.ticks is None:
-            self.ticks = Ticks(heard.tick + self._lead, self._frame, self._rate, self._lead, self._delay)
-            self._first_ns = heard.at_ns
-        ticks = self.ticks
-        self._last_tick, self._last_ns = heard.tick, heard.at_ns
-        self.unsent += heard.sent < 0 and heard.tick >= ticks.first and not self._held
-        user = self._line.user_frame(ticks.asked_at(heard.tick), self._frame)
-        self._call.send(heard.tick + self._lead, user.pcm)
+        ticks = self.ticks or self._begin(heard)
+        self.unsent += heard.sent < 0 and heard.tick >= self._first_asked and not self._held
+        self._ask(self._line, heard.tick, ticks)
         self._hear(heard, ticks)
 
+    def _begin(self, first: Heard) -> Ticks:
+        self.ticks = Ticks(first.tick, self._frame, self._rate, self._lead, self._delay)
+        self._first = first
+        return self.ticks
+
+    def _ask(self, line: TurnTaker, tick: int, ticks: Ticks) -> None:
+        self._first_asked = self._first_asked or tick + self._lead
+        user = line.user_frame(ticks.asked_at(tick), self._frame)
+        self._call.send(tick + self._lead, user.pcm)
+
     def _hear(self, heard: Heard, ticks: Ticks) -> None:
+        self._last_tick, self._last_ns = heard.tick, heard.at_ns
         position = ticks.heard_at(heard.tick)
         pcm = heard.pcm or bytes(2 * self._frame)
         if position < 0:  # it was on the wire before the call's first sample
             pcm, position = pcm[-2 * position :], 0
+        if not pcm:
+            return
         self._inbox.put(AudioChunk(pcm, self._rate, position, at_ns=ticks.line_time(heard.at_ns)))
         for digit in self._detector.push(np.frombuffer(pcm, "<i2")):
             at_ns = ticks.time_of(digit.onset, tick=heard.tick, at_ns=heard.at_ns)

@@ -3,8 +3,8 @@
 Everything here runs on the main thread, the only one that calls the library (it aborts the process when another does):
 a loop handles SIP events for a few milliseconds, then the commands that have come, then frees what is due to be freed.
 Only the audio ports run on the library's clock thread, which may still look at one when its call has ended; so ports
-are kept for a moment. A call object, on the other hand, must go at once: the library uses call ids again, and the object
-of an ended call hangs up whatever call has its id when it is freed. For that reason the cyclic garbage collector is off.
+are kept for a moment. A call object, on the other hand, must go at once: the library uses call ids again, and freeing
+the object of an ended call hangs up whatever call has its id by then. So the cyclic garbage collector is off, too.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Pjsua2Backend", "run"]
 
 _POLL_MS: Final = 5
+_MEASURING_POLL_MS: Final = 1
 _KEPT_NS: Final = 200_000_000
 _STATS_NS: Final = 250_000_000
 _MAX_CALLS: Final = 4
@@ -102,7 +103,10 @@ class Pjsua2Backend:
 
     def _rest(self) -> None:
         if self._endpoint.libGetState() == pj.PJSUA_STATE_RUNNING:
-            self._endpoint.libHandleEvents(_POLL_MS)
+            measuring = [call for call in self._calls.values() if call.meter is not None]
+            self._endpoint.libHandleEvents(_MEASURING_POLL_MS if measuring else _POLL_MS)
+            for call in measuring:
+                call.measure()
             self._ended_legs.clear()
             self._look_after(now_ns())
         else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pjsua2 as pj
 
+from voiceharness_adapters.sip.arrivals import ArrivalMeter
 from voiceharness_adapters.sip.channel import now_ns
 from voiceharness_adapters.sip.pjsua2_worker.media import FRAME_MS, TickPort
 
@@ -63,6 +64,8 @@ class WorkerCall:
     reason: str = ""
     stats: dict[str, Any] = field(default_factory=dict)  # Any: what JSON can hold
     digit: _Digit | None = None
+    meter: ArrivalMeter | None = None
+    measured: bool = False
 
     def tell(self, event: str, **fields: object) -> None:
         """Send an event of this call."""
@@ -89,6 +92,18 @@ class WorkerCall:
         digit, self.digit = self.digit, None
         if digit is not None:
             self.tell("digit", digit=digit.digit, method=method, ms=digit.duration_ms, began_ns=digit.began_ns)
+
+    def measure(self) -> None:
+        """Look at the arriving packets once more; tell how long they wait when that is known."""
+        meter, leg = self.meter, self.leg
+        if meter is None or leg is None:
+            return
+        packets = leg.packets()
+        if packets is not None:
+            meter.take(packets, now_ns(), self.port.tick_ns)
+        if meter.done:
+            self.meter = None
+            self.tell("wait", seconds=meter.wait)
 
     def keep_stats(self) -> None:
         """Ask for the RTP statistics while there is a stream."""
@@ -203,6 +218,9 @@ class Leg(pj.Call):
         if status in ("active", "remote_hold"):
             self._connect_audio(self.getAudioMedia(index))
         fields: dict[str, object] = {}
+        if self.call.meter is None and not self.call.measured:
+            self.call.meter = ArrivalMeter()
+            self.call.measured = True
         if status == "active":
             stream = self.getStreamInfo(index)
             codec = stream.audCodecParam
@@ -240,14 +258,24 @@ class Leg(pj.Call):
         else:
             self.call.dtmf(digit, ms, flags)
 
-    def statistics(self) -> dict[str, Any] | None:  # Any: what JSON can hold
-        """Return the RTP statistics of the audio stream, or None while there is none."""
+    def packets(self) -> int | None:
+        """Return how many packets have come."""
+        stat = self._stream_stat()
+        return None if stat is None else int(stat.rtcp.rxStat.pkt)
+
+    def _stream_stat(self) -> pj.StreamStat | None:
         if self.stream is None or not self.isActive():
             return None
         try:
-            stat = self.getStreamStat(self.stream)
+            return self.getStreamStat(self.stream)
         except pj.Error:
             return None  # the stream is just being made anew
+
+    def statistics(self) -> dict[str, Any] | None:  # Any: what JSON can hold
+        """Return the RTP statistics of the audio stream, or None while there is none."""
+        stat = self._stream_stat()
+        if stat is None:
+            return None
         received, sent = stat.rtcp.rxStat, stat.rtcp.txStat
         return {
             "received": received.pkt,

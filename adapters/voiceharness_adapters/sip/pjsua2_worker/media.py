@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import pjsua2 as pj
 
+from voiceharness_adapters.sip.channel import now_ns
 from voiceharness_adapters.sip.wire import NOTHING_SENT
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class TickPort(pj.AudioMediaPort):
         super().__init__()
         self.live = True
         self.late = 0
+        self.tick_ns = 0
         self.failure: str | None = None
         self._call = call
         self._channel = channel
@@ -73,8 +75,10 @@ class TickPort(pj.AudioMediaPort):
         try:
             if not self.live:
                 return
+            self.tick_ns = now_ns()
             has_sound = frame.type == pj.PJMEDIA_FRAME_TYPE_AUDIO and frame.size
-            self._channel.heard(self._call, self._tick, self._sent, self._read(frame.buf) if has_sound else b"")
+            pcm = self._read(frame.buf) if has_sound else b""
+            self._channel.heard(self._call, self._tick, self._sent, self.tick_ns, pcm)
             self._frames.pop(self._tick, None)
             self._tick += 1
             self._sent = NOTHING_SENT
