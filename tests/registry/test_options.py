@@ -10,7 +10,7 @@ import pytest
 from voiceharness.adapter import Option, VoiceAgentAdapter
 from voiceharness.doubles import EchoAgent, SilentAgent
 from voiceharness.errors import OptionError, UnknownAdapterError
-from voiceharness.registry import REQUIRED, AdapterOption, create, load_agent, options_of
+from voiceharness.registry import REQUIRED, AdapterOption, create, load_adapter, load_agent, options_of, plugins
 from voiceharness.registry import options as options_module
 from voiceharness_adapters.in_process import InProcess, InProcessTurns
 
@@ -162,3 +162,8 @@ def test_an_agent_that_cannot_be_loaded_says_why(spec: str, why: str) -> None:
 def test_an_option_that_names_nothing_is_a_wrong_value() -> None:
     with pytest.raises(OptionError, match="option 'agent' must be PhoneAgent, not 'my agent'"):
         create("in_process", {"agent": "my agent"})
+
+
+@pytest.mark.parametrize("name", [plugin.name for plugin in plugins() if plugin.source.startswith("voiceharness ")])
+def test_the_types_of_the_options_of_every_adapter_of_ours_can_be_read(name: str) -> None:
+    assert all(option.type is not None for option in options_of(load_adapter(name)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping  # noqa: TC003  the registry reads the types of options
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -27,8 +28,6 @@ from voiceharness_adapters.twilio.doors import make_door
 from voiceharness_adapters.twilio.settings import CarrierLog, CarrierSettings, Inbound, LostAs, Marks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from voiceharness.adapter import Received
     from voiceharness.audio.chunk import AudioChunk
     from voiceharness_adapters.twilio.door import Door
