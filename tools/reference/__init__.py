@@ -1,0 +1,1 @@
+"""The pages of docs/reference, made from docstrings, fields and example values of the code."""
