@@ -72,9 +72,13 @@ class Browser:
         page.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         page.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         page.send("Page.navigate", url=file.as_uri())
+        self.wait_for(page)
+        return page
+
+    def wait_for(self, page: Page) -> None:
+        """Wait until a page is loaded."""
         while not page.loaded:
             self._take()
-        return page
 
     def send(self, method: str, *, session: str | None = None, **parameters: object) -> dict[str, Any]:
         """Send a command and return its result; events that come first go to their pages."""
@@ -156,7 +160,7 @@ class Page:
             modifiers = 8 if key != name else 0
             text = {"Space": " ", "Enter": "\r"}.get(key, key if len(key) == 1 else "")
             described = {"key": " " if key == "Space" else key, "code": key, "modifiers": modifiers, "text": text}
-            code = {"Space": 32, "Enter": 13, "Tab": 9}.get(key, 0)
+            code = {"Backspace": 8, "Tab": 9, "Enter": 13, "Space": 32}.get(key, 0)
             down = "keyDown" if text else "rawKeyDown"
             self.send("Input.dispatchKeyEvent", type=down, windowsVirtualKeyCode=code, **described)
             self.send("Input.dispatchKeyEvent", type="keyUp", windowsVirtualKeyCode=code, **{**described, "text": ""})
@@ -175,6 +179,12 @@ class Page:
     def close(self) -> None:
         """Close the page."""
         self.browser.send("Target.closeTarget", targetId=self.target)
+
+    def follow(self, selector: str) -> None:
+        """Click a link and wait until its page is loaded."""
+        self.loaded = False
+        self.click(selector)
+        self.browser.wait_for(self)
 
     def screenshot(self, file: Path, *, whole: bool = True) -> None:
         """Save a picture of the page, or of what is in view."""

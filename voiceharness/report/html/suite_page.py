@@ -1,0 +1,183 @@
+"""The page of a suite: every call in a row with a way to its own page, what repeated calls came to, and the trend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.errors import OptionError
+from voiceharness.report.html.call_page import CALL_PAGE
+from voiceharness.report.html.figures import NONE, outcome_badge, seconds
+from voiceharness.report.html.markup import Markup, joined, table, tag
+from voiceharness.report.html.page import page
+from voiceharness.report.html.sections import section
+from voiceharness.report.html.trend import trend_section
+from voiceharness.report.repeats import Repeats, repeats
+from voiceharness.report.runs import load_history, load_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from voiceharness.report.document import CallDocument, Distribution
+    from voiceharness.report.repeats import Spread
+    from voiceharness.report.runs import PastRun
+    from voiceharness.report.suite import SuiteDocument
+
+__all__ = ["SUITE_PAGE", "suite_page", "write_suite_page"]
+
+SUITE_PAGE: Final = "index.html"
+
+
+def write_suite_page(folder: str | Path) -> Path:
+    """Write the page of a saved suite into its folder, linked to the pages of its calls, and return its path.
+
+    Raises:
+        OptionError: if there is no saved suite, or the page cannot be written.
+    """
+    home = Path(folder)
+    suite = load_suite(home)
+    pages = [_page_of(home, each["folder"]) for each in suite["calls"]]
+    try:
+        (home / SUITE_PAGE).write_text(suite_page(suite, pages, load_history(home)), encoding="utf-8")
+    except OSError as error:
+        raise OptionError(f"cannot write {home / SUITE_PAGE}: {error.strerror}") from error
+    return home / SUITE_PAGE
+
+
+def _page_of(home: Path, folder: str | None) -> str | None:
+    """Find a call's page below the suite's folder; the suite may have been moved as a whole."""
+    name = None if folder is None else Path(folder).name
+    return f"{name}/{CALL_PAGE}" if name and (home / name / CALL_PAGE).exists() else None
+
+
+def suite_page(suite: SuiteDocument, pages: Sequence[str | None], history: Sequence[PastRun] = ()) -> str:
+    """Make the page of a suite; ``pages`` are the addresses of its calls' pages, in the same order."""
+    calls = [each["call"] for each in suite["calls"]]
+    parts = [
+        tag("header", _header(suite), class_="verdict"),
+        trend_section(history),
+        _calls_section(calls, pages),
+        _repeats_section([each for each in repeats(calls) if each.n > 1]),
+    ]
+    return page(f"{suite['name']}: {len(calls)} calls", *parts, scripts=("suite.js",))
+
+
+def _header(suite: SuiteDocument) -> Markup:
+    outcome = "passed" if suite["exit_code"] == 0 else f"exit code {suite['exit_code']}"
+    totals = (outcome_badge(name, [f"{count} {name}"]) for name, count in suite["counts"].items())
+    return joined([tag("h1", suite["name"], " ", outcome_badge(outcome)), tag("div", *totals, class_="totals")])
+
+
+# Calls
+
+_COLUMNS: Final = (
+    ("scenario", "text"),
+    ("outcome", "text"),
+    ("adapter", "text"),
+    ("seed", "number"),
+    ("duration", "number"),
+    ("response_latency p50", "number"),
+    ("response_latency maximum", "number"),
+    ("stop_latency maximum", "number"),
+    ("findings", "number"),
+)
+
+
+def _calls_section(calls: Sequence[CallDocument], pages: Sequence[str | None]) -> Markup:
+    head = (
+        tag("th", tag("button", name, type="button", data_sort=kind), scope="col", aria_sort="none")
+        for name, kind in _COLUMNS
+    )
+    rows = (_call_row(call, address) for call, address in zip(calls, pages, strict=True))
+    outcomes = list(dict.fromkeys(call["outcome"] for call in calls))
+    return section(
+        "Calls",
+        _filters(outcomes, len(calls)),
+        table("Every call; a heading sorts", head, rows, id="calls-table"),
+        name="calls",
+        count=len(calls),
+    )
+
+
+def _filters(outcomes: Iterable[str], total: int) -> Markup:
+    boxes = (
+        tag("label", tag("input", type="checkbox", name="outcome", value=outcome, checked=True), " ", outcome)
+        for outcome in outcomes
+    )
+    search = tag("input", type="search", id="search", placeholder="scenario, adapter, reason")
+    return tag(
+        "form",
+        tag("label", "Find ", search),
+        tag("fieldset", tag("legend", "Outcomes"), *boxes),
+        tag("output", f"{total} of {total} shown", id="shown", class_="quiet", aria_live="polite"),
+        class_="filters",
+        role="search",
+    )
+
+
+def _call_row(call: CallDocument, address: str | None) -> Markup:
+    metrics = call["metrics"]
+    name = call["scenario"] if address is None else tag("a", call["scenario"], href=address)
+    reason = next(iter(call["explanation"].splitlines()), None)
+    faults = [finding["kind"] for finding in call["findings"]]
+    cells = [
+        tag("th", name, reason and tag("p", reason, class_="why"), scope="row", class_="call"),
+        _cell(outcome_badge(call["outcome"]), call["outcome"]),
+        _cell(call["adapter"], call["adapter"]),
+        _cell(call["seed"], call["seed"]),
+        *_times(None if metrics is None else metrics["duration"]),
+        *_latencies(None if metrics is None else metrics["response_latency"]),
+        *_times(None if metrics is None else metrics["stop_latency"]["maximum"]),
+        _cell(joined(tag("div", kind) for kind in dict.fromkeys(faults)) or NONE, len(faults)),
+    ]
+    return tag("tr", *cells, data_outcome=call["outcome"])
+
+
+def _latencies(figures: Distribution | None) -> Iterator[Markup]:
+    yield from _times(None if figures is None else figures["p50"]["value"])
+    yield from _times(None if figures is None else figures["maximum"])
+
+
+def _times(value: float | None) -> Iterator[Markup]:
+    yield _cell(seconds(value), "" if value is None else value)
+
+
+def _cell(shown: object, value: object) -> Markup:
+    return tag("td", shown, data_value=value)
+
+
+# Repeats
+
+
+def _repeats_section(repeated: Sequence[Repeats]) -> Markup | None:
+    if not repeated:
+        return None
+    rows = (
+        (
+            each.scenario,
+            each.adapter,
+            each.n,
+            tag("span", f"{each.outcomes.get('passed', 0)} of {each.n}", " ", _flaky(each)),
+            f"{each.low:.0%} to {each.high:.0%}",
+            _spread(each.figures, "response_latency.mean"),
+            _spread(each.figures, "stop_latency.mean"),
+            ", ".join(f"{reason} {count}x" for reason, count in each.reasons.items()) or NONE,
+        )
+        for each in repeated
+    )
+    head = ("scenario", "adapter", "n", "passed", "95 % interval", "response_latency mean", "stop_latency mean", "why")
+    note = "Of each figure the median over the calls, its range, and the standard deviation (of the median deviation)."
+    shown = table("Scenarios that were called more than once", head, rows)
+    return section("Repeats", shown, tag("p", note, class_="quiet"), name="repeats", count=len(repeated))
+
+
+def _flaky(each: Repeats) -> Markup | None:
+    return tag("span", "flaky", class_="badge warning") if each.flaky else None
+
+
+def _spread(figures: Mapping[str, Spread], name: str) -> str:
+    figure = figures.get(name)
+    if figure is None or figure.median is None:
+        return NONE
+    deviation = "" if figure.deviation is None else f", sd {figure.deviation:.3f}"
+    return f"{figure.median:.3f} s ({figure.minimum:.3f} to {figure.maximum:.3f}{deviation})"
