@@ -89,7 +89,7 @@ class Sip(VoiceAgentAdapter):
         reject_with: Annotated[int, Option("refuse the agent's call with this SIP status; 0: answer it")] = 0,
         wait: Annotated[float, Option("how long to wait for the agent's call", "s")] = 30.0,
         media_timeout: Annotated[float, Option("how long the agent may send no RTP; 0: for ever", "s")] = 5.0,
-        lead_ms: Annotated[int, Option("how far ahead user audio is made, a multiple of 20", "ms")] = 40,
+        lead_ms: Annotated[int, Option("how far ahead user audio is made, a multiple of 20", "ms")] = 60,
     ) -> None:
         chosen = endpoint.settings.backend if endpoint else choose_backend(backend)
         if rate not in CAPABILITIES[chosen].rates:
@@ -189,12 +189,13 @@ class Sip(VoiceAgentAdapter):
         if end is None:
             return error
         words = f"{end.code} {end.reason}".strip()
-        answers = [message.text for message in self._endpoint.trace(call) if message.way == "received"]
-        if any(text.startswith("SIP/2.0 200") and "INVITE" in text for text in answers):
+        final = self._endpoint.final_answer(call)
+        if final is None:
+            return ConnectError(f"sip: {self.target or 'the agent'} could not be reached: {words}")
+        code, reason = final
+        if code // 100 == 2:
             return RemoteProtocolError(f"sip: the agent answered with a session that cannot be used: {words}")
-        if any(text.startswith(f"SIP/2.0 {end.code}") for text in answers):
-            return CallRejectedError(f"sip: the agent refused the call: {words}", code=end.code, reason=end.reason)
-        return ConnectError(f"sip: {self.target or 'the agent'} could not be reached: {words}")
+        return CallRejectedError(f"sip: the agent refused the call: {code} {reason}", code=code, reason=reason)
 
     async def disconnect(self) -> None:
         """End the call in whatever state it is; stop the worker if it is this call's own."""
@@ -235,18 +236,20 @@ class Sip(VoiceAgentAdapter):
         self._inbox.put(error or CallDroppedError("sip: the worker is gone"))
 
     async def _ask_whether_alive(self) -> None:
-        """Ask a peer whose media stopped for any answer; without one, the call has been dropped."""
+        """Ask a peer whose media stopped for any answer, as long as it stays silent; without one, the call is lost."""
         call, media = self._connected("ask whether the agent is there")
-        if not await call.is_alive(DEAD_PEER_TIMEOUT):
-            received = call.stats.get("received", 0)
-            self._fail(
-                CallDroppedError(
-                    f"sip: the agent vanished without BYE: no RTP for {self._media_timeout:g} s after {received} "
-                    f"packets, and no answer to OPTIONS within {DEAD_PEER_TIMEOUT:g} s"
+        while media.silent:
+            if not await call.is_alive(DEAD_PEER_TIMEOUT):
+                received = call.stats.get("received", 0)
+                self._fail(
+                    CallDroppedError(
+                        f"sip: the agent vanished without BYE: no RTP for {self._media_timeout:g} s after {received} "
+                        f"packets, and no answer to OPTIONS within {DEAD_PEER_TIMEOUT:g} s"
+                    )
                 )
-            )
-        elif media.silent:
-            self._asking = None
+                return
+            await LoopClock().sleep(self._media_timeout)
+        self._asking = None
 
     # Media
 

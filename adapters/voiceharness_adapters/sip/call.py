@@ -3,8 +3,8 @@
 Theory of operation. A worker tells ticks and events; a :class:`SipCall` keeps the state they amount to and lets others
 wait for it: ``up`` (a final answer and media in both directions), ``over``. Media counts as up when the audio stream is
 active and a few ticks have passed since: the first 20 ms of a call may be lost, so nobody speaks into them. What was
-heard in these ticks is kept in ``backlog``; ``wait`` is how long, in seconds, packets wait in the worker, if known. What
-else happens (digits, hold, faults of the peer) goes to ``on_news``, audio to ``on_tick``.
+heard in these ticks is kept in ``backlog``; ``wait`` is how long packets wait in the worker (seconds; None: unknown).
+What else happens (digits, hold, faults of the peer) goes to ``on_news``, audio to ``on_tick``.
 """
 
 from __future__ import annotations

@@ -34,6 +34,8 @@ REGISTRATION_TIMEOUT: Final = 10.0
 _KEPT_MESSAGES: Final = 2000
 _USER: Final = re.compile(r"sips?:(?:([^@;>]+)@)?")
 _CALL_ID: Final = re.compile(r"(?im)^(?:Call-ID|i)\s*:\s*(\S+)")
+_FINAL_ANSWER: Final = re.compile(r"SIP/2\.0 ([2-6]\d\d) ?([^\n]*)")
+_INVITE: Final = re.compile(r"(?im)^CSeq\s*:\s*\d+\s+INVITE")
 
 logger = logging.getLogger(__name__)
 
@@ -203,6 +205,14 @@ class SipEndpoint(Endpoint):
     def trace(self, call: SipCall) -> list[SipMessage]:
         """Return the SIP messages of a call, in order."""
         return [message for message in self.messages if message.call_id in call.sip_ids]
+
+    def final_answer(self, call: SipCall) -> tuple[int, str] | None:
+        """Return the status and reason with which the peer answered the call's INVITE; None: it never did."""
+        for message in reversed(self.trace(call)):
+            found = _FINAL_ANSWER.match(message.text)
+            if found and message.way == "received" and _INVITE.search(message.text):
+                return int(found[1]), found[2].strip()
+        return None
 
 
 async def _ring(call: SipCall) -> None:

@@ -27,7 +27,7 @@ __all__ = ["UserMedia"]
 FRAMES_PER_SECOND: Final = 50
 _NS: Final = 1_000_000_000
 _SAME_DIGIT_NS: Final = 400_000_000
-_DISCONTINUITIES: Final = frozenset({"rtp_source_changed", "rtp_address_changed", "rtp_sequence_jump"})
+_FAULTS: Final = frozenset({"rtp_payload_type"})
 
 
 class UserMedia:
@@ -132,7 +132,7 @@ class UserMedia:
                 self._held = event["status"] not in ("active", "error")
             case "rtp_fault":
                 kind = event["kind"]
-                self._find(Finding(kind, event["detail"], fault=kind not in _DISCONTINUITIES), event["at_ns"])
+                self._find(Finding(kind, event["detail"], fault=kind in _FAULTS), event["at_ns"])
             case "rtp":
                 for finding in self._watch.take(event["stats"], event["at_ns"], held=self._held):
                     self._find(finding, event["at_ns"])

@@ -70,7 +70,7 @@ class MediaWatch:
             yield Finding("rtp_timestamp_jump", detail)
         self._jitter_ms = jitter_ms
         for kind, name in (("rtp_doubled", "doubled"), ("rtp_reordered", "reordered"), ("rtp_lost", "lost")):
-            count = stats.get(name, 0) - (stats.get("lost", 0) if name == "reordered" else 0)
+            count = stats.get(name, 0)
             if kind not in self._found and received >= _ENOUGH and count > _LATE_SHARE * received:
                 self._found.add(kind)
                 yield Finding(kind, f"{count:.0f} of {received:.0f} packets so far")

@@ -106,7 +106,7 @@ class Pjsua2Backend:
             measuring = [call for call in self._calls.values() if call.meter is not None]
             self._endpoint.libHandleEvents(_MEASURING_POLL_MS if measuring else _POLL_MS)
             for call in measuring:
-                call.measure()
+                self.guard(call.measure)
             self._ended_legs.clear()
             self._look_after(now_ns())
         else:
@@ -118,8 +118,8 @@ class Pjsua2Backend:
         if now < self._next_stats_ns:
             return
         self._next_stats_ns = now + _STATS_NS
-        for call in self._calls.values():
-            call.keep_stats()
+        for call in list(self._calls.values()):
+            self.guard(call.keep_stats)
             call.tell("rtp", stats=call.stats)
             if call.port.failure is not None:
                 failure, call.port.failure = call.port.failure, None
@@ -248,6 +248,7 @@ class Pjsua2Backend:
         call.port.live = False
         self._calls.pop(call.number, None)
         self._ports.pop(call.number, None)
+        self._log.forget(call.number)
         self._spare_ports.append((now_ns() + _KEPT_NS, call.port))
         for leg in (*call.old_legs, call.leg):
             if leg is not None:
@@ -262,6 +263,10 @@ class Pjsua2Backend:
         """Note under which name the log speaks of a call's stream."""
         address = getattr(stream, "this", stream)
         self._log.calls[hex(int(address))] = call  # type: ignore[call-overload] # a SWIG pointer, which is a number
+
+    def reordered(self, call: int) -> int:
+        """Return how many packets of a call came out of order."""
+        return self._log.reordered[call]
 
     def _dial(self, command: Fields) -> None:
         call = self._new_call(command["call"])

@@ -109,6 +109,7 @@ class WorkerCall:
         """Ask for the RTP statistics while there is a stream."""
         if self.leg is not None:
             self.stats = self.leg.statistics() or self.stats
+            self.leg.watch_source()
 
 
 class Leg(pj.Call):
@@ -120,6 +121,7 @@ class Leg(pj.Call):
         self.account = account
         self.connected_to: pj.AudioMedia | None = None
         self.stream: int | None = None
+        self.source = ""
 
     # What the library tells
 
@@ -224,6 +226,7 @@ class Leg(pj.Call):
         if status == "active":
             stream = self.getStreamInfo(index)
             codec = stream.audCodecParam
+            self.source = stream.remoteRtpAddress
             fields = {
                 "codec": stream.codecName,
                 "codec_rate": stream.codecClockRate,
@@ -263,6 +266,16 @@ class Leg(pj.Call):
         stat = self._stream_stat()
         return None if stat is None else int(stat.rtcp.rxStat.pkt)
 
+    def watch_source(self) -> None:
+        """Tell when media comes from another address than was told, and now is answered there."""
+        if not self.source or self.stream is None or not self.isActive():
+            return
+        source = self.getMedTransportInfo(self.stream).srcRtpName
+        if source and source != self.source:
+            before, self.source = self.source, source
+            detail = f"media comes from {source}, not from {before}"
+            self.call.tell("rtp_fault", kind="rtp_address_changed", detail=detail)
+
     def _stream_stat(self) -> pj.StreamStat | None:
         if self.stream is None or not self.isActive():
             return None
@@ -281,7 +294,7 @@ class Leg(pj.Call):
             "received": received.pkt,
             "lost": received.loss,
             "doubled": received.dup,
-            "reordered": received.reorder,
+            "reordered": self.call.backend.reordered(self.call.number),
             "discarded": received.discard,
             "jitter_ms": received.jitterUsec.mean / 1000,
             "jitter_max_ms": received.jitterUsec.max / 1000,

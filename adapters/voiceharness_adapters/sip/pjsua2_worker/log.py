@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import pjsua2 as pj
@@ -20,25 +21,21 @@ _SIP_MESSAGE: Final = re.compile(
     re.DOTALL,
 )
 _STREAM: Final = re.compile(r"strm(0x[0-9a-f]+)\s+\.*(?P<text>[^\n]*)")
-_RTP_FAULTS: Final = (
-    ("rtp_payload_type", re.compile(r"Bad RTP pt (\d+) \(expecting (\d+)\)")),
-    ("rtp_source_changed", re.compile(r"Changed RTP peer SSRC (-?\d+) \(previously (-?\d+)\)")),
-    ("rtp_address_changed", re.compile(r"Remote RTP address switched to (?!predicted)\S+")),
-    ("rtp_sequence_jump", re.compile(r"Jitter buffer reset")),
-)
-_DETAILS: Final = {"rtp_sequence_jump": "the sequence numbers jumped, and the stream was taken up anew"}
+_STATUS: Final = re.compile(r"RTP status: .*outorder=(?P<outorder>-?\d+), .*restart=(?P<restart>-?\d+)")
+_PAYLOAD_TYPE: Final = re.compile(r"Bad RTP pt (\d+) \(expecting (\d+)\)")
 
 
 class LogTap(pj.LogWriter):
     """Passes on what the owner needs of the log. Called from several threads; nothing here may raise.
 
-    ``calls`` maps the address of a media stream, as it stands in the log, to its call. The same fault is told once per
-    call: some come with every packet.
+    ``calls`` maps the address of a media stream, as it stands in the log, to its call; ``reordered`` counts the packets
+    of a call that came out of order. The same fault is told once per call: some come with every packet.
     """
 
     def __init__(self, channel: Channel) -> None:
         super().__init__()
         self.calls: dict[str, int] = {}
+        self.reordered: Counter[int] = Counter()
         self._channel = channel
         self._told: set[tuple[int, str, str]] = set()
 
@@ -61,9 +58,23 @@ class LogTap(pj.LogWriter):
 
     def _take_stream(self, stream: str, text: str) -> None:
         call = self.calls.get(stream)
-        for kind, pattern in _RTP_FAULTS:
-            found = pattern.search(text)
-            if call is None or found is None or (call, kind, found[0]) in self._told:
-                continue
-            self._told.add((call, kind, found[0]))
-            self._channel.tell("rtp_fault", call=call, kind=kind, detail=_DETAILS.get(kind, found[0]))
+        if call is None:
+            return
+        if found := _PAYLOAD_TYPE.search(text):
+            self._tell(call, "rtp_payload_type", f"received payload type {found[1]}, negotiated {found[2]}")
+        elif found := _STATUS.search(text):
+            if int(found["restart"]):
+                self._tell(call, "rtp_sequence_jump", "sequence numbers or source changed; taken up anew")
+            elif int(found["outorder"]):
+                self.reordered[call] += 1
+
+    def _tell(self, call: int, kind: str, detail: str) -> None:
+        if (call, kind, detail) not in self._told:
+            self._told.add((call, kind, detail))
+            self._channel.tell("rtp_fault", call=call, kind=kind, detail=detail)
+
+    def forget(self, call: int) -> None:
+        """Forget a call that has ended."""
+        self.calls = {stream: number for stream, number in self.calls.items() if number != call}
+        self._told = {told for told in self._told if told[0] != call}
+        self.reordered.pop(call, None)
