@@ -25,7 +25,7 @@ except ImportError as _missing:
 from voiceharness_adapters.twilio.ws_connection import WebSocketConnection
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Coroutine
 
     from websockets.http11 import Request, Response
 
@@ -40,6 +40,7 @@ MAX_HEAD: Final = 32 * 1024
 MAX_BODY: Final = 256 * 1024
 MAX_MESSAGE: Final = 1 << 20
 HEAD_TIMEOUT: Final = 10.0
+FINISH_TIMEOUT: Final = 1.0
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 
 
@@ -48,32 +49,27 @@ async def serve_asgi(
     app: AsgiApplication, *, host: str = "127.0.0.1", port: int = 0, max_message: int = MAX_MESSAGE
 ) -> AsyncIterator[int]:
     """Serve an application while the context lasts; yields the port. Its connections are ended with it."""
-    connections: set[_Connection] = set()
-
-    def make() -> _Connection:
-        connection = _Connection(app, max_message)
-        connections.add(connection)
-        connection.finished.add_done_callback(lambda _future: connections.discard(connection))
-        return connection
-
-    server = await asyncio.get_running_loop().create_server(make, host, port)
+    alive: set[_Connection] = set()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: _Connection(app, max_message, alive), host, port)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        for connection in tuple(connections):
+        for connection in tuple(alive):
             await connection.end()
         await server.wait_closed()
 
 
 class _Connection(asyncio.Protocol):
-    """One connection: its head decides whether it is a request or a websocket."""
+    """One connection: its head decides whether it is a request or a websocket. It is ``alive`` until its task ends."""
 
-    def __init__(self, app: AsgiApplication, max_message: int) -> None:
+    def __init__(self, app: AsgiApplication, max_message: int, alive: set[_Connection]) -> None:
         loop = asyncio.get_running_loop()
         self.finished: asyncio.Future[None] = loop.create_future()
         self._app = app
         self._max_message = max_message
+        self._alive = alive
         self._transport: asyncio.Transport | None = None
         self._data = bytearray()
         self._task: asyncio.Task[None] | None = None
@@ -82,6 +78,7 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._alive.add(self)
 
     def data_received(self, data: bytes) -> None:
         self._data += data
@@ -98,7 +95,7 @@ class _Connection(asyncio.Protocol):
             self._refuse(HTTPStatus.BAD_REQUEST)
             return
         if scope["type"] == "websocket":
-            self._upgrade(scope)
+            self._upgrade(scope, end + 4)
         else:
             self._request(scope, end + 4)
 
@@ -106,14 +103,21 @@ class _Connection(asyncio.Protocol):
         self._timer.cancel()
         if not self.finished.done():
             self.finished.set_result(None)
+        if self._task is None:
+            self._alive.discard(self)
+
+    def _run(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        self._task = asyncio.get_running_loop().create_task(work, name=name)
+        self._task.add_done_callback(lambda _task: self._alive.discard(self))
 
     def abort(self) -> None:
         if self._transport is not None:
             self._transport.abort()
 
     async def end(self) -> None:
-        """Cancel what is being served and drop the connection."""
+        """Cancel what is being served and drop the connection; who is only tidying up may finish."""
         if self._task is not None:
+            await asyncio.wait([self._task], timeout=FINISH_TIMEOUT if self.finished.done() else 0)
             self._task.cancel()
             await asyncio.wait([self._task])
         self.abort()
@@ -131,7 +135,7 @@ class _Connection(asyncio.Protocol):
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE if length.isdigit() else HTTPStatus.BAD_REQUEST)
         elif len(self._data) >= start + int(length):
             body = bytes(self._data[start : start + int(length)])
-            self._task = asyncio.get_running_loop().create_task(self._answer(scope, body), name="http request")
+            self._run(self._answer(scope, body), "http request")
 
     async def _answer(self, scope: Event, body: bytes) -> None:
         waiting: list[Event] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -169,15 +173,16 @@ class _Connection(asyncio.Protocol):
 
     # Websockets
 
-    def _upgrade(self, scope: Event) -> None:
+    def _upgrade(self, scope: Event, start: int) -> None:
         assert self._transport is not None
         self._timer.cancel()
         upgrade = _Upgrade(self._app, scope, self._max_message)
         self._transport.set_protocol(upgrade.connection)
         upgrade.connection.connection_made(self._transport)
         upgrade.connection.lost.add_done_callback(lambda _future: self.connection_lost(None))
-        upgrade.connection.data_received(bytes(self._data))
-        self._task = asyncio.get_running_loop().create_task(upgrade.serve(), name="websocket")
+        upgrade.connection.data_received(bytes(self._data[:start]))
+        upgrade.connection.hold(bytes(self._data[start:]))
+        self._run(upgrade.serve(), "websocket")
 
 
 class _Upgrade:
@@ -205,6 +210,8 @@ class _Upgrade:
         code = 1000
         try:
             await self._app(self._scope, self._events.get, self._send)
+        except OSError:
+            return  # the client is gone: the application could not know
         except Exception:  # supervision point: a stream that fails must not end the server
             logger.exception("the application failed on the websocket %s", self._scope["path"])
             code = 1011
@@ -220,6 +227,8 @@ class _Upgrade:
             self._protocol.send_response(self._protocol.accept(self._request))
             self.connection.flush()
             self._accepted = True
+            if self._protocol.handshake_exc is not None:
+                raise OSError(f"the client's handshake was wrong: {self._protocol.handshake_exc}")
             self.connection.listen(self)
         elif kind == "websocket.send":
             text = event.get("text")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from voiceharness.clock import LoopClock
@@ -14,7 +15,7 @@ __all__ = ["make_door"]
 
 
 def make_door(url: str, app: Any) -> Door:  # Any: ASGI applications have no type of their own
-    """Return the way to a server: the application itself, if there is one, else the network.
+    """Return the way to a server: the application itself (or one that its class makes), else the network.
 
     Raises:
         OptionError: if the application is none.
@@ -26,7 +27,8 @@ def make_door(url: str, app: Any) -> Door:  # Any: ASGI applications have no typ
             raise OptionError(f"app is an ASGI application (a callable), not {type(app).__name__}")
         from voiceharness_adapters.twilio.asgi_door import AsgiDoor
 
-        return AsgiDoor(app)
+        application: Any = app() if inspect.isclass(app) else app
+        return AsgiDoor(application)
     if LoopClock().virtual:
         raise VirtualTimeError(
             f"{url} is reached over the network, which virtual time cannot follow; run in real time, or give app"

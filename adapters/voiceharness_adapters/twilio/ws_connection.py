@@ -53,6 +53,7 @@ class WebSocketConnection(asyncio.Protocol):
         self._fragments: list[bytes] = []
         self._fragments_are_text = False
         self._early: list[tuple[str | bytes, int]] = []
+        self._held: bytearray | None = None
         self._pinged = False
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._failure: str | None = None
@@ -68,6 +69,9 @@ class WebSocketConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take bytes."""
         at_ns = round(self._loop.time() * NS)
+        if self._held is not None:
+            self._held += data
+            return
         self._sans_io.receive_data(data)
         for event in self._sans_io.events_received():
             if isinstance(event, Frame):
@@ -75,6 +79,10 @@ class WebSocketConnection(asyncio.Protocol):
             else:
                 self._handshake.handshake(event)
         self.flush()
+
+    def hold(self, data: bytes) -> None:
+        """Keep these bytes, and all that follow, until there is a listener: the handshake has not been answered yet."""
+        self._held = bytearray(data)
 
     def eof_received(self) -> None:
         """Take the end of the bytes."""
@@ -113,6 +121,9 @@ class WebSocketConnection(asyncio.Protocol):
         early, self._early = self._early, []
         for data, at_ns in early:
             listener.stream_message(data, at_ns)
+        if self._held is not None:
+            held, self._held = bytes(self._held), None
+            self.data_received(held)
 
     def send(self, text: str | bytes) -> bool:
         """Send a message, text or binary."""
