@@ -62,6 +62,7 @@ class RealtimeAdapter(VoiceAgentAdapter):
 
     capabilities: ClassVar = AdapterCapabilities(
         interruption=True,
+        dtmf=frozenset({"inband"}),
         streaming_transcripts=True,
         directions=frozenset({"dial"}),
         rates=frozenset({8000, 16000, 48000}),

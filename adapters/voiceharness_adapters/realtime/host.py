@@ -47,7 +47,7 @@ GOODBYE: Final = 1.0
 
 @asynccontextmanager
 async def host(agent: PhoneAgent, *, rate: int = 8000) -> AsyncIterator[Mapping[str, object]]:
-    """Serve an agent for one call; yields the options with which the adapter reaches it.
+    """Serve an agent, one call at a time; yields the options with which the adapter reaches it.
 
     The transport carries 16-bit samples at ``rate``, in hertz, and so does the agent's door. Marks and digits have no
     way through it: realtime transports have none.
@@ -75,7 +75,7 @@ class _FarSide:
         match call:
             case ConnectCall():
                 self._call = AgentCall(LoopClock(), rate=self._rate)
-                self._tasks = [
+                self._tasks += [
                     asyncio.create_task(serve(self._agent, self._call), name="agent behind a scripted transport"),
                     asyncio.create_task(self._forward(self._call), name="events of a scripted transport"),
                 ]
@@ -85,22 +85,28 @@ class _FarSide:
                 self._call.deliver(Interrupted())
             case CloseCall() if self._call is not None:
                 self._call.deliver(CallEnded("the user hung up"))
+                self._call = None
 
     async def _forward(self, call: AgentCall) -> None:
         try:
             while not isinstance(item := await call.sent(), EndOfStream | RemoteHangup):
-                for event in _events_of(item):
+                for event in _events_of(item) if call is self._call else ():
                     self.transport.emit(event)
         except AgentCrashedError as error:
-            self.transport.disconnect(error)
+            self._hang_up(call, error)
         else:
-            self.transport.disconnect()
+            self._hang_up(call)
+
+    def _hang_up(self, call: AgentCall, error: AgentCrashedError | None = None) -> None:
+        if call is self._call:  # else the transport has been closed, and may serve the next call
+            self.transport.disconnect(error)
 
     async def end(self) -> None:
         """See that the agent is gone."""
-        if self._call is None:
+        if not self._tasks:
             return
-        self._call.deliver(CallEnded("the transport was closed"))
+        if self._call is not None:
+            self._call.deliver(CallEnded("the transport was closed"))
         await asyncio.wait(self._tasks, timeout=GOODBYE)
         for task in self._tasks:
             task.cancel()

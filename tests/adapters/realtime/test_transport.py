@@ -82,7 +82,7 @@ def test_it_keeps_the_contract_in_real_time() -> None:
 def test_what_it_declares() -> None:
     declared = TransportVoiceAdapter.capabilities
     assert declared.missing(map(Requirement, ["interruption", "streaming_transcripts", "virtual_time"])) == ()
-    assert declared.dtmf == frozenset()
+    assert declared.dtmf == {"inband"}
     over_the_network = TransportVoiceAdapter.capabilities_for({"live": True, "transcripts": False})
     assert not over_the_network.virtual_time
     assert not over_the_network.streaming_transcripts
