@@ -111,6 +111,29 @@ def synth(**options: Any) -> int:  # Any: one for each option above
 
 
 @app.command()
+@click.option("--adapter", "adapters", metavar="NAME", multiple=True, help="Probe this adapter. Default: all.")
+@click.option("--agent", metavar="MODULE:NAME", help="Serve this agent, not the probe agent.")
+@click.option("--unserved", is_flag=True, help="Serve no agent: the adapter's options lead to one of yours.")
+@_SET
+@click.option("--only", metavar="ADAPTER:CAPABILITY", multiple=True, help="Probe one cell anew, and keep the others.")
+@click.option("--virtual/--real", default=None, help="Virtual or real time. Default: virtual where the adapter can.")
+@click.option(
+    "--out",
+    type=_FOLDER,
+    default=Path("voiceharness-matrix"),
+    show_default=True,
+    help="Where matrix.json, .md and .html and the evidence of every call go.",
+)
+@click.option("--diff", type=_EXISTING, help="Also tell what has changed since this matrix.json.")
+@_JSON
+def matrix(**options: Any) -> int:  # Any: one for each option above
+    """Hold what adapters declare against what calls show; code 1: a declaration is false."""
+    from voiceharness.cli.matrix import probe_adapters
+
+    return probe_adapters(**options)
+
+
+@app.command()
 @_JSON
 def doctor(**options: Any) -> int:  # Any: one for each option above
     """Tell what is installed and missing, and how to get it."""

@@ -77,21 +77,20 @@ def _attempt(probe: Probe, stand: Stand) -> tuple[Proof, Stand]:
 
 def _proof_of(error: BaseException) -> Proof:
     """Say what an error shows: the adapter refused, this machine cannot tell, or the call broke."""
+    refusal = _cause(error, UnsupportedCapabilityError) or _cause(error, VirtualTimeError)
+    if refusal is not None:
+        return Proof.nothing(f"refused: {refusal}")
     told = f"{type(error).__name__}: {error}"
-    if _stems_from(error, UnsupportedCapabilityError) or _stems_from(error, VirtualTimeError):
-        return Proof.nothing(told)
     if isinstance(error, ConfigurationError | DeviceError):
         return Proof.unable(told)
     return Proof(False, told)
 
 
-def _stems_from(error: BaseException | None, kind: type[BaseException]) -> bool:
-    """Say whether an error, or one of its causes, is of a kind."""
-    while error is not None:
-        if isinstance(error, kind):
-            return True
+def _cause(error: BaseException | None, kind: type[BaseException]) -> BaseException | None:
+    """Return an error, or the first of its causes, that is of a kind."""
+    while error is not None and not isinstance(error, kind):
         error = error.__cause__
-    return False
+    return error
 
 
 def _verdict(probe: Probe, proof: Proof, here: AdapterCapabilities) -> Verdict:

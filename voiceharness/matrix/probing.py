@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from voiceharness.capabilities import AdapterCapabilities
 from voiceharness.clock import run_real, run_virtual
 from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.errors import VoiceHarnessError
@@ -16,12 +18,11 @@ from voiceharness.matrix.stand import Stand
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from voiceharness.capabilities import AdapterCapabilities
     from voiceharness.matrix.subject import Subject
     from voiceharness.scenario.result import CallResult
     from voiceharness.scenario.run import SpeechEngines
 
-__all__ = ["Column", "probe_adapter"]
+__all__ = ["Column", "probe_adapter", "troubled_column"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +50,39 @@ def probe_adapter(
 
     ``virtual``: None takes virtual time where the adapter declares it for its options.
     """
-    here, trouble = _declared_here(subject, virtual)
+    try:
+        here = _declared_here(subject, virtual)
+    except VoiceHarnessError as error:
+        return troubled_column(subject.name, f"{type(error).__name__}: {error}", subject=subject, probes=probes)
     is_virtual = here.virtual_time if virtual is None else virtual
+
+    def stand(probe: Probe) -> Stand:
+        return Stand(subject, probe.name, is_virtual, here, lambda result: keep(probe.name, result), speech)
+
     cells: list[Cell] = []
     for probe in probes:
         on_probe(probe)
-        if trouble:
-            cells.append(_untestable(probe, subject, here, trouble))
-            continue
-
-        def stand(name: str = probe.name) -> Stand:
-            return Stand(subject, name, is_virtual, here, lambda result: keep(name, result), speech)
-
-        cells.append(run_probe(probe, stand))
-    agent = "the probe agent" if subject.is_ours else "the user's agent"
-    return Column(subject.name, subject.source, agent, "virtual" if is_virtual else "real", tuple(cells), trouble)
+        cells.append(run_probe(probe, partial(stand, probe)))
+    return Column(
+        subject.name,
+        subject.source,
+        "the probe agent" if subject.is_ours else "the user's agent",
+        "virtual" if is_virtual else "real",
+        tuple(cells),
+    )
 
 
-def _declared_here(subject: Subject, virtual: bool | None) -> tuple[AdapterCapabilities, str]:
-    """Return what the adapter declares for the options with which it is reached, or why it cannot be reached."""
+def troubled_column(
+    name: str, trouble: str, *, source: str = "", subject: Subject | None = None, probes: Iterable[Probe] = PROBES
+) -> Column:
+    """Make the column of an adapter that cannot be probed here, with what it declares, if that is known."""
+    declares = AdapterCapabilities() if subject is None else subject.declares
+    cells = tuple(_untestable(probe, declares, trouble) for probe in probes)
+    return Column(name, source or (subject.source if subject else ""), "nobody", "no", cells, trouble)
+
+
+def _declared_here(subject: Subject, virtual: bool | None) -> AdapterCapabilities:
+    """Return what the adapter declares for the options with which it is reached."""
 
     async def visit() -> AdapterCapabilities:
         async with subject.reach(ProbeAgent()) as target:
@@ -75,15 +90,10 @@ def _declared_here(subject: Subject, virtual: bool | None) -> tuple[AdapterCapab
             subject.make(options)
             return subject.capabilities_for(options)
 
-    try:
-        before = subject.capabilities_for(subject.options)
-        is_virtual = before.virtual_time if virtual is None else virtual
-        return (run_virtual if is_virtual else run_real)(visit()), ""
-    except VoiceHarnessError as error:
-        return subject.declares, f"{type(error).__name__}: {error}"
+    before = subject.capabilities_for(subject.options)
+    return (run_virtual if (before.virtual_time if virtual is None else virtual) else run_real)(visit())
 
 
-def _untestable(probe: Probe, subject: Subject, here: AdapterCapabilities, trouble: str) -> Cell:
-    declared = probe.declared
-    by_class = None if declared is None else declared(subject.declares)
-    return Cell(probe.name, "not_testable_here", trouble, by_class, None if declared is None else declared(here))
+def _untestable(probe: Probe, declares: AdapterCapabilities, trouble: str) -> Cell:
+    declared = None if probe.declared is None else probe.declared(declares)
+    return Cell(probe.name, "not_testable_here", trouble, declared, declared)

@@ -66,7 +66,8 @@ class ProbeCall:
 class Stand:
     """Makes the calls of one probe. ``keep`` saves a call and returns the name of its run.
 
-    ``only_ours``: whether calls go to the probe agent. ``here`` is what the adapter declares for its options.
+    ``here`` is what the adapter declares for its options. ``runs`` names the calls that were made, and ``doubts`` holds
+    why their timing cannot be believed.
     """
 
     subject: Subject

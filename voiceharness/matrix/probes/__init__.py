@@ -11,7 +11,9 @@ from voiceharness.matrix.probes import calls, keys, media, turns, words
 from voiceharness.scenario.scenario import RATES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from voiceharness.capabilities import AdapterCapabilities
 
 __all__ = ["PROBES"]
 
@@ -19,17 +21,17 @@ __all__ = ["PROBES"]
 def _probes() -> Iterator[Probe]:
     yield Probe(
         "direction:dial", "the harness dials the agent", calls.dial,
-        lambda declares: "dial" in declares.directions, needs_probe_agent=False,
+        _has("directions", "dial"), needs_probe_agent=False,
     )  # fmt: skip
     yield Probe(
         "direction:be_dialled", "the agent dials the harness", calls.be_dialled,
-        lambda declares: "be_dialled" in declares.directions,
+        _has("directions", "be_dialled"),
     )  # fmt: skip
     yield from _turns()
     for method in get_args(DtmfMethod):
         yield Probe(
             f"dtmf:{method}", f"keypad digits to the agent by {method}", partial(keys.digits_to_agent, method=method),
-            lambda declares, method=method: method in declares.dtmf,
+            _has("dtmf", method),
         )  # fmt: skip
     for method in get_args(DtmfMethod):
         yield Probe(
@@ -38,6 +40,10 @@ def _probes() -> Iterator[Probe]:
         )  # fmt: skip
     yield from _media()
     yield from _call()
+
+
+def _has(field: str, value: object) -> Callable[[AdapterCapabilities], bool]:
+    return lambda declares: value in getattr(declares, field)
 
 
 def _turns() -> Iterator[Probe]:
@@ -64,7 +70,7 @@ def _media() -> Iterator[Probe]:
     for rate in RATES:
         yield Probe(
             f"rate:{rate}", f"a line at {rate} Hz, by tones from both sides", partial(media.line_rate, rate=rate),
-            lambda declares, rate=rate: rate in declares.rates,
+            _has("rates", rate),
         )  # fmt: skip
     yield Probe("one_way_delay", "the delay of the line, by an echo", media.one_way_delay, required=True)
     yield Probe("flush", "the agent drops what it has sent", media.flush)
@@ -83,7 +89,7 @@ def _call() -> Iterator[Probe]:
         look = calls.hold if action in ("hold", "resume") else partial(calls.control, action=action)
         yield Probe(
             f"call_control:{action}", f"the call is put on {action}" if action == "hold" else f"{action} of the call",
-            look, lambda declares, action=action: action in declares.call_control,
+            look, _has("call_control", action),
         )  # fmt: skip
 
 

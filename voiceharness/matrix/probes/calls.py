@@ -118,4 +118,4 @@ def _heard(record: CallRecord) -> float:
 
 
 def _reached(call: ProbeCall) -> float:
-    return sum(seconds_of(span, call.rate) for span in sounding(call.log.audio.samples, call.rate))
+    return sum(seconds_of(span, call.log.rate) for span in sounding(call.log.audio.samples, call.log.rate))

@@ -28,7 +28,7 @@ LENGTH_WITHIN: Final = 0.03
 
 def digits_to_agent(stand: Stand, method: DtmfMethod) -> Proof:
     """Press every key, one key fast three times, and some keys while the agent speaks."""
-    keys = Press(EVERY, method), Wait(0.2), Press(FAST, method, tone_ms=FAST_MS, gap_ms=FAST_MS)
+    keys = Wait(0.5), Press(EVERY, method), Wait(0.2), Press(FAST, method, tone_ms=FAST_MS, gap_ms=FAST_MS)
     quiet = stand.call(*keys, Wait(1.0), agent=ProbeAgent(echoes_keys=True))
     talking = (
         stand.call(
@@ -69,7 +69,7 @@ def digits_from_agent(stand: Stand, method: DtmfMethod) -> Proof:
 def _arrived(call: ProbeCall, method: DtmfMethod) -> tuple[str, list[float]]:
     """Return the digits that reached the agent by a method, and the lengths in seconds of those that tell."""
     if method == "inband":
-        found = dtmf.detect(call.log.audio.samples, call.rate)
-        return "".join(each.key for each in found), [each.duration_samples / call.rate for each in found]
+        found = dtmf.detect(call.log.audio.samples, call.log.rate)
+        return "".join(each.key for each in found), [each.duration_samples / call.log.rate for each in found]
     digits = [each.item for each in call.log.items if isinstance(each.item, Digit) and each.item.method == method]
     return "".join(each.digit for each in digits), [each.duration for each in digits if each.duration]

@@ -15,6 +15,7 @@ from voiceharness.measure.tones import frequency
 from voiceharness.scenario.steps import Say, Wait
 
 if TYPE_CHECKING:
+    from voiceharness.doubles.scripted_agent import Cue
     from voiceharness.matrix.stand import Stand
 
 __all__ = ["flush", "line_rate", "marks", "one_way_delay"]
@@ -38,7 +39,7 @@ def line_rate(stand: Stand, rate: int) -> Proof:
     say = Say(audio=AudioChunk.from_samples(tone(USER_HZ, 1.0, rate, level_db=PEAK_DB), rate), gap=0.3)
     call = stand.call(say, Wait(0.8), agent=agent, rate=rate)
     agent_hz, agent_db = _tone_on(call.record.agent, rate)
-    user_hz, user_db = _tone_on(call.log.audio.samples, rate)
+    user_hz, user_db = _tone_on(call.log.audio.samples, call.log.rate)
     right = all(
         abs(hz / wanted - 1) <= HZ_WITHIN and abs(db - RMS_DB) <= DB_WITHIN
         for hz, db, wanted in ((agent_hz, agent_db, AGENT_HZ), (user_hz, user_db, USER_HZ))
@@ -96,7 +97,7 @@ def flush(stand: Stand) -> Proof:
 
 def marks(stand: Stand) -> Proof:
     """One mark is answered when playout reaches it, another at once when a flush removes it."""
-    cues = [
+    cues: list[Cue] = [
         (0.2, spoken(1.0)), (0.2, Mark("reached")),
         (1.8, spoken(3.0)), (1.8, Mark("flushed")), (2.2, Flush()),
     ]  # fmt: skip

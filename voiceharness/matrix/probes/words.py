@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from voiceharness.adapter import VoiceAgentAdapter
+    from voiceharness.doubles.scripted_agent import Cue
     from voiceharness.line.record import CallRecord
     from voiceharness.matrix.stand import ProbeCall, Stand
 
@@ -93,7 +94,7 @@ def _words() -> tuple[Word, ...]:
     return tuple(Word(text, EACH * index, EACH * (index + 1)) for index, text in enumerate(SAID))
 
 
-def _cues() -> Iterable[tuple[float, object]]:
+def _cues() -> Iterable[Cue]:
     yield START, spoken(LENGTH, item="letters")
     for word in _words():
         yield START + word.start, Words("letters", (word,))

@@ -1,0 +1,172 @@
+"""``voiceharness matrix``: adapters as they declare themselves, and as calls have shown them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.cli.output import Progress, complain, tell, tell_json
+from voiceharness.cli.speech_cache import cached_speech
+from voiceharness.errors import OptionError, VoiceHarnessError
+from voiceharness.matrix import (
+    PROBES,
+    Column,
+    Subject,
+    differences,
+    exit_code,
+    load_matrix,
+    matrix_document,
+    probe_adapter,
+    replaced,
+    troubled_column,
+)
+from voiceharness.matrix.page import html_page
+from voiceharness.matrix.text import console_text, markdown_text
+from voiceharness.registry import HOSTS, REQUIRED, create, load_adapter, load_agent, load_host, options_of, plugins
+from voiceharness.registry.settings import parse_settings
+from voiceharness.report.artefacts import save_call
+from voiceharness.report.redaction import secrets_in
+from voiceharness.report.serialization import json_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voiceharness.matrix import MatrixDocument, Probe
+    from voiceharness.scenario.result import CallResult
+
+__all__ = ["MATRIX_FILE", "probe_adapters"]
+
+MATRIX_FILE: Final = "matrix.json"
+
+
+def probe_adapters(
+    *,
+    adapters: Sequence[str],
+    agent: str | None,
+    settings: Sequence[str],
+    unserved: bool,
+    only: Sequence[str],
+    virtual: bool | None,
+    out: Path,
+    diff: Path | None,
+    as_json: bool,
+) -> int:
+    """Probe adapters, save the matrix in every form, tell it, and return 1 if a declaration is false."""
+    sys.path.insert(0, str(Path.cwd()))  # where the user's agent is, as with `python -m`
+    earlier = None if diff is None else load_matrix(diff)
+    chosen = _chosen(adapters, only)
+    if settings and len(chosen) != 1:
+        raise OptionError("--set is for one adapter: choose it with --adapter")
+    run = _Run(agent, unserved, settings, virtual, out, Progress(sum(map(len, chosen.values()))))
+    document = matrix_document([run.column(name, probes) for name, probes in chosen.items()])
+    run.progress.clear()
+    if only and (out / MATRIX_FILE).exists():
+        document = replaced(load_matrix(out / MATRIX_FILE), document)
+    _save(document, out)
+    changes = () if earlier is None else differences(earlier, document)
+    if as_json:
+        tell_json(document if earlier is None else {**document, "changes": [str(change) for change in changes]})
+    else:
+        tell(console_text(document))
+        if earlier is not None:
+            tell("\n".join(["", f"{len(changes)} changes since {diff}:", *map(str, changes)]))
+        complain(f"matrix.json, matrix.md, matrix.html and the evidence of every call: {out}")
+    return exit_code(document)
+
+
+def _chosen(adapters: Sequence[str], only: Sequence[str]) -> dict[str, tuple[Probe, ...]]:
+    """Return which probes to make of which adapter; ``only`` names cells, as ``adapter:capability``."""
+    if not only:
+        names = adapters or dict.fromkeys(plugin.name for plugin in plugins())
+        return dict.fromkeys(names, PROBES)
+    if adapters:
+        raise OptionError("--only names its adapters itself; leave --adapter out")
+    wanted: dict[str, list[str]] = {}
+    for cell in only:
+        adapter, _, capability = cell.partition(":")
+        wanted.setdefault(adapter, []).append(capability)
+    return {adapter: tuple(_probe(name) for name in names) for adapter, names in wanted.items()}
+
+
+def _probe(name: str) -> Probe:
+    found = next((probe for probe in PROBES if probe.name == name), None)
+    if found is None:
+        known = ", ".join(probe.name for probe in PROBES)
+        raise OptionError(f"--only is ADAPTER:CAPABILITY, and {name!r} is no capability; there are: {known}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Probes one adapter after the other."""
+
+    agent: str | None
+    unserved: bool
+    settings: Sequence[str]
+    virtual: bool | None
+    out: Path
+    progress: Progress
+    _made: dict[str, int] = field(default_factory=dict)
+
+    def column(self, name: str, probes: Sequence[Probe]) -> Column:
+        """Probe one adapter; one that cannot be used here is a column that says why."""
+        source = ", ".join(plugin.source for plugin in plugins() if plugin.name == name)
+        try:
+            subject = self._subject(name, source)
+        except VoiceHarnessError as error:
+            if not source:
+                raise
+            trouble = f"{type(error).__name__}: {error}"
+            return troubled_column(name, trouble, source=source, probes=probes)
+        secrets = secrets_in(subject.options)
+        return probe_adapter(
+            subject,
+            probes=probes,
+            virtual=self.virtual,
+            keep=partial(self._keep, name, secrets),
+            speech=cached_speech(),
+            on_probe=lambda probe: self.progress.call(f"{name}:{probe.name}"),
+        )
+
+    def _subject(self, name: str, source: str) -> Subject:
+        adapter, options = load_adapter(name), parse_settings(self.settings, name)
+        known = options_of(adapter)
+        hosted = name in {plugin.name for plugin in plugins(HOSTS)}
+        missing = [option.name for option in known if option.default is REQUIRED and option.name not in options]
+        served = hosted and not self.unserved
+        if not served and missing:
+            needs = ", ".join(missing)
+            why = "it serves no agent, so only one of yours can be probed" if not hosted else "no agent is to be served"
+            raise OptionError(f"{why}: give its {needs} with --set")
+        return Subject(
+            name=name,
+            make=partial(create, name),
+            declares=adapter.capabilities,
+            capabilities_for=adapter.capabilities_for,
+            options=options,
+            host=load_host(name) if served else None,
+            agent=None if self.agent is None else partial(load_agent, self.agent),
+            takes_rate=any(option.name == "rate" for option in known),
+            source=source,
+        )
+
+    def _keep(self, adapter: str, secrets: tuple[str, ...], capability: str, result: CallResult) -> str:
+        cell = re.sub(r"[^a-z0-9]+", "-", f"{adapter} {capability}".lower()).strip("-")
+        self._made[cell] = self._made.get(cell, 0) + 1
+        run = f"{cell}-{self._made[cell]}"
+        save_call(result, self.out / run, secrets=secrets)
+        return run
+
+
+def _save(document: MatrixDocument, out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / MATRIX_FILE).write_bytes(json_bytes(document, depth=4))
+        (out / "matrix.md").write_text(markdown_text(document), encoding="utf-8")
+        (out / "matrix.html").write_text(html_page(document), encoding="utf-8")
+    except OSError as error:
+        raise OptionError(f"cannot write the matrix in {out}: {error.strerror}") from error
