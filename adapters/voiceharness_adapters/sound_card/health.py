@@ -1,0 +1,116 @@
+"""What the device tells, or fails to tell, of samples that were lost; and whether the call can be trusted after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.clock import NS
+from voiceharness.errors import DeviceError
+
+if TYPE_CHECKING:
+    from voiceharness_adapters.sound_card.path import PathFollower
+    from voiceharness_adapters.sound_card.stream import Block
+
+__all__ = ["DeviceFault", "DeviceHealth", "path_doubts"]
+
+COUNTED_AFTER: Final = 2.0
+LEAST_COUNT: Final = 0.9
+MOST_LOST: Final = 0.02
+MOST_BROKEN_BLOCKS: Final = 2
+MOST_DRIFT_PPM: Final = 500.0
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFault:
+    """Something the driver told: ``kind`` is overflow, underflow or starved; ``at`` is seconds into the stream.
+
+    ``samples`` is how many were lost, at the device's rate, as far as the device's clock tells.
+    """
+
+    kind: str
+    at: float
+    samples: int
+
+    def __str__(self) -> str:
+        return f"{self.kind} at {self.at:.3f} s: {self.samples} samples"
+
+
+class DeviceHealth:
+    """Counts what a stream loses. Begins with the first block it is given.
+
+    The first ``lead`` blocks cannot have been put in time, because nobody had asked for them.
+    """
+
+    def __init__(self, rate: int, block: int, lead: int) -> None:
+        self.faults: list[DeviceFault] = []
+        self._rate = rate
+        self._block = block
+        self._lead = lead
+        self._blocks = 0
+        self._first: Block | None = None
+        self._first_ns = 0
+        self._expected_at = 0.0
+
+    def take(self, block: Block, now_ns: int) -> None:
+        """Take note of one block.
+
+        Raises:
+            DeviceError: if the device brings far fewer samples than its rate says.
+        """
+        if self._first is None:
+            self._first, self._first_ns = block, now_ns
+        elif block.overflow:
+            lost = round((block.captured_at - self._expected_at) * self._rate)
+            self._note("overflow", max(0, lost))
+        if block.underflow:
+            self._note("underflow", self._block)
+        if block.starved and self._blocks > self._lead:
+            self._note("starved", self._block)
+        self._expected_at = block.captured_at + self._block / self._rate
+        self._blocks += 1
+        self._check_count((now_ns - self._first_ns) / NS)
+
+    def _note(self, kind: str, samples: int) -> None:
+        self.faults.append(DeviceFault(kind, self._blocks * self._block / self._rate, samples))
+
+    def _check_count(self, elapsed: float) -> None:
+        if elapsed < COUNTED_AFTER:
+            return
+        share = (self._blocks - 1) * self._block / (elapsed * self._rate)
+        if share < LEAST_COUNT:
+            raise DeviceError(
+                f"sound card: the device brought too few samples in {elapsed:.1f} s: sample count {share:.2f} of "
+                "expected; give it another rate, close what else uses it, or choose another device"
+            )
+
+    def lost(self, kind: str) -> int:
+        """Return how many samples were lost in one way, at the device's rate."""
+        return sum(fault.samples for fault in self.faults if fault.kind == kind)
+
+    def doubts(self) -> tuple[str, ...]:
+        """Return why the sound of this call cannot be believed."""
+        reasons = []
+        dropped = self.lost("overflow")
+        if dropped > MOST_LOST * self._rate:
+            reasons.append(f"the driver lost {dropped / self._rate * 1000:.1f} ms of what was captured")
+        broken = sum(fault.kind != "overflow" for fault in self.faults)
+        if broken > MOST_BROKEN_BLOCKS:
+            reasons.append(
+                f"{broken} blocks of the user's sound were not played in time: the machine is too busy, or the "
+                "latency too small"
+            )
+        return tuple(reasons)
+
+
+def path_doubts(path: PathFollower) -> tuple[str, ...]:
+    """Return why the times of this call cannot be believed, by how its path moved."""
+    reasons = []
+    slipped = sum(abs(slip.seconds) for slip in path.slips)
+    if slipped > MOST_LOST:
+        places = ", ".join(f"{slip.seconds * 1000:+.1f} ms at {slip.position / path.rate:.2f} s" for slip in path.slips)
+        reasons.append(f"the sound path slipped without the driver telling: {places}")
+    drift = path.drift_ppm
+    if drift is not None and abs(drift) > MOST_DRIFT_PPM:
+        reasons.append(f"the input runs {drift:+.0f} ppm against the output: they need one clock, or better ones")
+    return tuple(reasons)

@@ -1,0 +1,154 @@
+"""An open, running stream on locked devices; whoever uses it gets each block, and is told when the device dies."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.clock import NS, LoopClock
+from voiceharness.errors import CallDroppedError, CallError, DeviceError
+from voiceharness_adapters.sound_card.lock import locked_devices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from voiceharness_adapters.sound_card.stream import Block, Opening, SoundStream, SoundSystem
+
+__all__ = ["Session"]
+
+START_TIMEOUT: Final = 5.0
+SILENT_DEVICE: Final = 1.0
+SETTLED: Final = 5
+"""Blocks after which the device runs steadily: PulseAudio brings the first ones in a burst."""
+
+
+class Session:
+    """One use of a pair of devices: open it, take its blocks, close it."""
+
+    def __init__(self, system: SoundSystem, opening: Opening, *, locks: Path | None = None) -> None:
+        self.opening = opening
+        self.stream: SoundStream | None = None
+        self.on_block: Callable[[Block, int], None] | None = None
+        self.on_failure: Callable[[CallError], None] = lambda _error: None
+        self._system = system
+        self._locks = locks
+        self._held = ExitStack()
+        self._running = asyncio.Event()
+        self._closing: asyncio.Task[None] | None = None
+        self._blocks = 0
+        self._last_ns = 0
+        self._watchdog: asyncio.TimerHandle | None = None
+        self._over = False
+
+    async def open(self) -> SoundStream:
+        """Lock and open the devices, start them, and wait until blocks come.
+
+        Raises:
+            DeviceError: if they are in use, cannot be opened, or bring nothing.
+            CallDroppedError: if the session was closed meanwhile.
+        """
+        opening = self.opening
+        names = (f"output {opening.output} {opening.server}", f"input {opening.input} {opening.server}")
+        self._held.enter_context(locked_devices((name.strip() for name in names), folder=self._locks))
+        stream = await self._opened()
+        if self._over:
+            await asyncio.to_thread(stream.close)
+            raise CallDroppedError("sound card: the call was ended while its devices were being opened")
+        self.stream = stream
+        stream.start(self._drain, self._ended)
+        try:
+            async with asyncio.timeout(START_TIMEOUT):
+                await self._running.wait()
+        except TimeoutError as error:
+            raise DeviceError(
+                f"sound card: {opening.pair} was opened, but brought nothing for {START_TIMEOUT:g} s; "
+                "see that its sound server runs and that the device is not suspended"
+            ) from error
+        if self._over:
+            raise CallDroppedError("sound card: the call was ended while its devices were being opened")
+        self._watch()
+        return stream
+
+    async def _opened(self) -> SoundStream:
+        """Open in a thread. A cancelled wait still closes what will have been opened."""
+        work = asyncio.ensure_future(asyncio.to_thread(self._system.open, self.opening))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            work.add_done_callback(_close_result)
+            raise
+
+    async def close(self) -> None:
+        """Close whatever is open. Idempotent; a cancelled wait does not stop the closing."""
+        self._over = True
+        self._running.set()
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._release())
+        await asyncio.shield(self._closing)
+
+    async def _release(self) -> None:
+        try:
+            if self.stream is not None:
+                await asyncio.to_thread(self.stream.close)
+        finally:
+            self._held.close()
+
+    # From the device
+
+    def _drain(self) -> None:
+        """Hand on every block that waits."""
+        stream = self.stream
+        if stream is None or self._over:
+            return
+        now_ns = LoopClock().now_ns()
+        while (block := stream.take()) is not None:
+            self._last_ns = now_ns
+            self._blocks += 1
+            if self._blocks >= SETTLED:
+                self._running.set()
+            if self.on_block is not None:
+                self._hand_on(block, now_ns)
+
+    def _hand_on(self, block: Block, now_ns: int) -> None:
+        assert self.on_block is not None  # the caller looked
+        try:
+            self.on_block(block, now_ns)
+        except CallError as error:
+            self._fail(error)
+
+    def _ended(self) -> None:
+        if not self._over:
+            self._fail(
+                CallDroppedError(
+                    f"sound card: {self.opening.pair} stopped by itself: was it unplugged, or did its server end?"
+                )
+            )
+
+    def _watch(self) -> None:
+        """Look again when the device would have been silent for too long."""
+        if self._over:
+            return
+        clock = LoopClock()
+        due_ns = self._last_ns + round(SILENT_DEVICE * NS)
+        if clock.now_ns() >= due_ns:
+            self._fail(
+                CallDroppedError(
+                    f"sound card: {self.opening.pair} has brought nothing for {SILENT_DEVICE:g} s: was it unplugged?"
+                )
+            )
+            return
+        self._watchdog = clock.call_at_ns(due_ns, self._watch)
+
+    def _fail(self, error: CallError) -> None:
+        if not self._over:
+            self._over = True
+            self.on_failure(error)
+
+
+def _close_result(work: asyncio.Future[SoundStream]) -> None:
+    if not work.cancelled() and work.exception() is None:
+        work.result().close()
