@@ -10,7 +10,8 @@ PYTHON ?= $(shell sh tools/find_python.sh 3.11 3.12 3.13)
 # The real programs some tests talk to, as Debian packages. Where they cannot be installed, those tests are skipped.
 SIP_PEERS := sip-tester baresip-core kamailio kamailio-tls-modules openssl
 BROWSER := chromium
-APT_PEERS := $(SIP_PEERS) $(BROWSER)
+SOUND_PEERS := pulseaudio pulseaudio-utils libasound2-plugins libportaudio2
+APT_PEERS := $(SIP_PEERS) $(SOUND_PEERS) $(BROWSER)
 
 bin := $(VENV)/bin
 pip := $(bin)/python -m pip --disable-pip-version-check install --quiet
