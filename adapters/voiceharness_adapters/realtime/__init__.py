@@ -3,5 +3,6 @@
 from voiceharness_adapters.realtime.host import host
 from voiceharness_adapters.realtime.session import AgentsSessionAdapter
 from voiceharness_adapters.realtime.transport import TransportVoiceAdapter
+from voiceharness_adapters.realtime.understood import UnderstoodTurn
 
-__all__ = ["AgentsSessionAdapter", "TransportVoiceAdapter", "host"]
+__all__ = ["AgentsSessionAdapter", "TransportVoiceAdapter", "UnderstoodTurn", "host"]

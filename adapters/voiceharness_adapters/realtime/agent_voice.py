@@ -27,6 +27,7 @@ from voiceharness.events import (
     Words,
 )
 from voiceharness.line.words import spread
+from voiceharness_adapters.realtime.understood import Understood
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,11 +59,13 @@ class _Item:
 class AgentVoice:
     """Says what the agent does on ``call``; its audio comes as bytes of the format ``wire``.
 
-    ``failure`` is what broke the transport: the reader of the call raises it in the place of a hang-up.
+    ``failure`` is what broke the transport: the reader of the call raises it in the place of a hang-up. ``understood``
+    is what the far side made of the user's speech.
     """
 
     def __init__(self, call: AgentCall, wire: WireFormat) -> None:
         self.failure: VoiceHarnessError | None = None
+        self.understood = Understood()
         self._call = call
         self._wire = wire
         self._items: dict[str, _Item] = {}

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from voiceharness.adapter import Received
     from voiceharness.audio.chunk import AudioChunk
+    from voiceharness_adapters.realtime.understood import UnderstoodTurn
 
 __all__ = ["AudioEncoding", "AudioRate", "LineRate", "Live", "RealtimeAdapter", "Transcripts", "TurnDetection"]
 
@@ -119,6 +120,11 @@ class RealtimeAdapter(VoiceAgentAdapter):
     @abstractmethod
     def _is_open(self) -> bool:
         """Whether the far side is connected."""
+
+    @property
+    def understood(self) -> tuple[UnderstoodTurn, ...]:
+        """What the far side understood of the user, as far as it said so, in the order of the user's speech."""
+        return () if self._voice is None else self._voice.understood.turns
 
     # The contract
 

@@ -94,9 +94,12 @@ def report_error(voice: AgentVoice, error: object, *, ours: Collection[str] = ()
 
 
 def hear_server_event(voice: AgentVoice, event: object) -> None:
-    """Tell what only a provider's own event says: where it truncated an item."""
-    item, end_ms = read(event, "item_id"), read(event, "audio_end_ms")
-    if read(event, "type") == "conversation.item.truncated" and isinstance(item, str) and end_ms is not None:
+    """Tell what only a provider's own event says: where it truncated an item, what it understood of the user."""
+    if not isinstance(event, Mapping):
+        return
+    voice.understood.take(event)
+    item, end_ms = event.get("item_id"), event.get("audio_end_ms")
+    if event.get("type") == "conversation.item.truncated" and isinstance(item, str) and end_ms is not None:
         voice.truncated(item, float(end_ms) / 1000)
 
 
