@@ -1,0 +1,141 @@
+"""Probes show what is there, and do not show what is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.matrix.adapters import BROKEN, Deaf, Humble, Modest, Unflushing, subject_of
+from voiceharness.doubles import SilentAgent, TurnTakingAgent
+from voiceharness.errors import CallDroppedError, DeviceError
+from voiceharness.matrix import PROBES, Cell, probe_adapter
+from voiceharness.matrix.sound import spoken
+from voiceharness_adapters.in_process import InProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from voiceharness.agent import PhoneAgent
+    from voiceharness.matrix import Subject
+    from voiceharness.scenario.result import CallResult
+
+
+def probed(subject: Subject, *names: str) -> dict[str, Cell]:
+    """The cells of some probes."""
+    chosen = [probe for probe in PROBES if probe.name in names]
+    return {cell.capability: cell for cell in probe_adapter(subject, probes=chosen).cells}
+
+
+def test_all_that_the_in_process_adapter_declares_is_demonstrated() -> None:
+    column = probe_adapter(subject_of(InProcess), probes=[each for each in PROBES if each.name != "barge_in:words"])
+    verdicts = {cell.capability: cell.verdict for cell in column.cells if cell.here}
+    assert set(verdicts.values()) == {"demonstrated"}
+    assert {cell.verdict for cell in column.cells if cell.by_class is False} == {"not_declared"}
+    assert {cell.verdict for cell in column.cells if cell.by_class is None} == {"demonstrated"}
+    assert (column.clock, column.agent) == ("virtual", "the probe agent")
+
+
+@pytest.mark.parametrize(("adapter", "capability", "detail"), BROKEN)
+def test_a_false_declaration_fails_and_says_what_was_seen(
+    adapter: type[InProcess], capability: str, detail: str
+) -> None:
+    cell = probed(subject_of(adapter), capability)[capability]
+    assert cell.verdict == "failed"
+    assert detail in cell.detail
+
+
+def test_what_works_without_being_declared_is_reported() -> None:
+    assert probed(subject_of(Modest), "dtmf:rfc4733")["dtmf:rfc4733"].verdict == "works_undeclared"
+    cells = probed(subject_of(Humble), "dtmf:inband", "streaming_transcripts", "rate:16000")
+    assert cells["dtmf:inband"].verdict == "works_undeclared"
+    assert cells["streaming_transcripts"].verdict == "works_undeclared"
+    assert cells["rate:16000"].verdict == "not_declared"
+    assert "has no line rate 16000 Hz" in cells["rate:16000"].detail
+
+
+def test_what_no_adapter_declares_is_not_held_against_one_that_lacks_it() -> None:
+    assert probed(subject_of(Unflushing), "flush")["flush"].verdict == "not_declared"
+
+
+def test_a_class_that_can_do_more_than_its_options_let_it_is_told_from_one_that_cannot() -> None:
+    narrowed = replace(
+        subject_of(Deaf), capabilities_for=lambda _options: replace(InProcess.capabilities, dtmf=frozenset({"event"}))
+    )
+    cell = probed(narrowed, "dtmf:inband")["dtmf:inband"]
+    assert (cell.by_class, cell.here, cell.verdict) == (True, False, "not_declared")
+
+
+def test_each_call_is_kept_and_named_beside_what_it_showed() -> None:
+    kept: list[tuple[str, CallResult]] = []
+
+    def keep(capability: str, result: CallResult) -> str:
+        kept.append((capability, result))
+        return f"run {len(kept)}"
+
+    chosen = [probe for probe in PROBES if probe.name == "interruption"]
+    (cell,) = probe_adapter(subject_of(InProcess), probes=chosen, keep=keep).cells
+    assert cell.runs == ("run 1", "run 2")
+    assert [capability for capability, _ in kept] == ["interruption"] * 2
+    assert cell.figures == {"stop latency, s": 0.005, "turn left alone, s": 6.0}
+    assert cell.start == pytest.approx(1.2, abs=0.01)
+    assert cell.end == pytest.approx(1.205, abs=0.01)
+
+
+# The user's own agent
+
+
+def test_with_the_users_own_agent_what_only_the_probe_agent_can_show_is_left_out() -> None:
+    subject = replace(subject_of(InProcess), agent=lambda: TurnTakingAgent([spoken(2.0)], greeting=spoken(1.0)))
+    cells = probed(subject, "direction:dial", "virtual_time", "marks")
+    assert cells["direction:dial"].verdict == "demonstrated"
+    assert cells["virtual_time"].verdict == "demonstrated"
+    assert cells["marks"].verdict == "not_testable_here"
+    assert cells["marks"].detail == "only the probe agent can show it"
+
+
+def test_an_agent_that_says_nothing_cannot_be_interrupted() -> None:
+    cell = probed(replace(subject_of(InProcess), agent=SilentAgent), "direction:dial")["direction:dial"]
+    assert cell.verdict == "failed"
+    assert "0.00 s of the agent were heard" in cell.detail
+
+
+# Trouble
+
+
+def test_an_adapter_that_cannot_be_reached_is_a_column_that_says_why() -> None:
+    def no_device(_agent: PhoneAgent) -> _Unreachable:
+        return _Unreachable()
+
+    column = probe_adapter(replace(subject_of(InProcess), host=no_device))
+    assert column.trouble == "DeviceError: there is no sound card"
+    assert {cell.verdict for cell in column.cells} == {"not_testable_here"}
+    assert next(cell for cell in column.cells if cell.capability == "interruption").by_class is True
+
+
+class _Unreachable:
+    async def __aenter__(self) -> Mapping[str, object]:
+        raise DeviceError("there is no sound card")
+
+    async def __aexit__(self, *_error: object) -> None:
+        """Never entered."""
+
+
+def test_a_call_that_breaks_fails_the_probe() -> None:
+    class Dropping(InProcess):
+        async def send_audio(self, chunk: object) -> None:
+            raise CallDroppedError("the line is dead")
+
+    cell = probed(subject_of(Dropping), "silence")["silence"]
+    assert (cell.verdict, cell.detail) == ("failed", "CallDroppedError: the line is dead")
+
+
+def test_a_run_that_cannot_be_believed_is_made_again_and_then_decides_nothing() -> None:
+    class Doubtful(Deaf):
+        def trust_reasons(self) -> tuple[str, ...]:
+            return ("the machine is too busy",)
+
+    cell = probed(subject_of(Doubtful), "one_way_delay")["one_way_delay"]
+    assert cell.verdict == "not_testable_here"
+    assert cell.detail == "this run cannot be believed: the machine is too busy"
