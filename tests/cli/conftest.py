@@ -29,9 +29,11 @@ PLUGIN = """\
 [voiceharness.adapters]
 unreachable = tests.cli.agents:UnreachableAdapter
 missing = tests.cli.nowhere:Nothing
+boastful = tests.matrix.adapters:Boastful
 
 [voiceharness.hosts]
 unreachable = voiceharness_adapters.in_process:host
+boastful = voiceharness_adapters.in_process:host
 """
 
 

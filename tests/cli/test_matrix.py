@@ -1,0 +1,93 @@
+"""``voiceharness matrix``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voiceharness.report.artefacts import load_document
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+OUT = "voiceharness-matrix"
+
+
+def test_one_cell_is_probed_and_saved_in_every_form_with_its_calls(cli: Cli) -> None:
+    ended = cli("matrix", "--only", "in_process:interruption")
+    assert ended.code == 0
+    assert "  interruption             yes   yes   shown" in ended.out
+    folder = cli.folder / OUT
+    assert {"matrix.json", "matrix.md", "matrix.html"} < {path.name for path in folder.iterdir()}
+    assert load_document(folder / "in-process-interruption-2")["scenario"] == "interruption, over in_process"
+
+
+def test_another_cell_joins_what_was_probed_before(cli: Cli) -> None:
+    cli("matrix", "--only", "in_process:silence")
+    document = cli("matrix", "--only", "in_process:interruption", "--only", "in_process:hangup:user", "--json").json
+    (entry,) = document["adapters"]
+    assert [cell["capability"] for cell in entry["cells"]] == ["interruption", "silence", "hangup:user"]
+
+
+def test_what_has_changed_since_an_earlier_matrix_is_told(cli: Cli) -> None:
+    cli("matrix", "--only", "in_process:silence")
+    earlier = str(cli.folder / OUT / "matrix.json")
+    same = cli("matrix", "--only", "in_process:silence", "--diff", earlier)
+    assert "0 changes since" in same.out
+    (cli.folder / "earlier.json").write_text(
+        (cli.folder / OUT / "matrix.json").read_text().replace("demonstrated", "failed")
+    )
+    changed = cli("matrix", "--only", "in_process:silence", "--diff", "earlier.json", "--json")
+    assert changed.json["changes"] == ["in_process:silence: failed -> demonstrated"]
+
+
+def test_a_false_declaration_ends_with_code_1(cli: Cli) -> None:
+    ended = cli("matrix", "--only", "boastful:interruption")
+    assert ended.code == 1
+    assert "  interruption             yes   yes   FAILED" in ended.out
+
+
+def test_the_users_own_agent_is_served_when_it_is_named(cli: Cli) -> None:
+    (cli.folder / "mine.py").write_text(
+        "from voiceharness.doubles import TurnTakingAgent\nfrom voiceharness.matrix.sound import spoken\n\n\n"
+        "def agent():\n    return TurnTakingAgent([spoken(1.0)], greeting=spoken(1.0))\n"
+    )
+    chosen = ("--only", "in_process:direction:dial", "--only", "in_process:marks")
+    document = cli("matrix", *chosen, "--agent", "mine:agent", "--json").json
+    (entry,) = document["adapters"]
+    assert entry["agent"] == "the user's agent"
+    assert [cell["verdict"] for cell in entry["cells"]] == ["demonstrated", "not_testable_here"]
+
+
+def test_an_adapter_that_serves_nobody_says_so_and_is_probed_by_its_options(cli: Cli) -> None:
+    unprobed = cli("matrix", "--only", "in_process_turns:direction:dial")
+    assert unprobed.code == 4
+    assert "it serves no agent, so only one of yours can be probed: give its answer with --set" in unprobed.out
+    (cli.folder / "answering.py").write_text("def answer(heard):\n    return heard\n")
+    probed = cli("matrix", "--only", "in_process_turns:virtual_time", "--set", "answer=answering:answer")
+    assert probed.code == 0
+    assert "answered by the user's agent" in probed.out
+
+
+def test_a_broken_package_is_a_column_that_names_it(cli: Cli) -> None:
+    ended = cli("matrix", "--only", "missing:silence")
+    assert ended.code == 4
+    assert "missing (vh-adapters-for-tests 1.0), not probed" in ended.out
+    assert "cannot be loaded" in ended.out
+
+
+def test_settings_are_for_one_adapter(cli: Cli) -> None:
+    ended = cli("matrix", "--set", "rate=16000")
+    assert ended.code == 2
+    assert "choose it with --adapter" in ended.err
+
+
+def test_an_unknown_capability_or_adapter_is_an_error_that_lists_what_there_is(cli: Cli) -> None:
+    unknown = cli("matrix", "--only", "in_process:telepathy")
+    assert unknown.code == 2
+    assert "'telepathy' is no capability; there are: direction:dial, " in unknown.err
+    assert cli("matrix", "--adapter", "pigeon").code == 2
+    assert "leave --adapter out" in cli("matrix", "--adapter", "sip", "--only", "in_process:silence").err
+
+
+def test_no_adapter_of_that_name_is_told_from_one_that_is_broken(cli: Cli) -> None:
+    assert "there is no adapter 'pigeon'" in cli("matrix", "--only", "pigeon:silence").err
