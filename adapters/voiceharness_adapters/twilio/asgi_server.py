@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from http.client import HTTPException, parse_headers
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
 from voiceharness.errors import MissingExtraError
@@ -76,8 +76,7 @@ class _Connection(asyncio.Protocol):
         self._timer = loop.call_later(HEAD_TIMEOUT, self.abort)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
         self._alive.add(self)
 
     def data_received(self, data: bytes) -> None:

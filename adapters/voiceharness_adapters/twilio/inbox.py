@@ -38,11 +38,14 @@ class Inbox:
     async def take(self, timeout: float | None) -> Received | None:
         """Return the next item; None if there is none in time."""
         if not self._items and not self.ended:
-            try:
-                async with asyncio.timeout(timeout):
-                    await self._wait()
-            except TimeoutError:
-                return None
+            if timeout is None:
+                await self._wait()
+            else:
+                try:
+                    async with asyncio.timeout(timeout):
+                        await self._wait()
+                except TimeoutError:
+                    return None
         if self._items:
             return self._items.popleft()
         if self._error is not None:

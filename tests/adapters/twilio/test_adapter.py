@@ -31,7 +31,7 @@ from voiceharness.scenario.scenario import Scenario
 from voiceharness.scenario.steps import AnyStep, Hear, Interrupt, Press, Say, Wait
 from voiceharness.scenario.triggers import seconds
 from voiceharness.testing import check_adapter
-from voiceharness_adapters.twilio import Twilio, TwilioAgentApp, host
+from voiceharness_adapters.twilio import Twilio, TwilioAgentApp, host, network_door
 from voiceharness_adapters.twilio.asgi_server import serve_asgi
 
 if TYPE_CHECKING:
@@ -53,6 +53,18 @@ def telnyx(**options: Any) -> Twilio:
     return Twilio(**options, dialect="telnyx")
 
 
+@pytest.fixture(params=["websockets", "picows"])
+def _client(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test over either websocket client."""
+    if request.param == "picows":
+        pytest.importorskip("picows")
+    else:
+        monkeypatch.setattr(network_door, "find_spec", lambda _name: None)
+
+
+either_client = pytest.mark.usefixtures("_client")
+
+
 # The contract
 
 
@@ -61,6 +73,7 @@ def test_it_keeps_the_contract_in_virtual_time(serve: Any) -> None:
     run_virtual(check_adapter(Twilio, serve))
 
 
+@either_client
 @pytest.mark.realtime
 def test_it_keeps_the_contract_over_sockets() -> None:
     run_real(check_adapter(Twilio, host))
@@ -160,6 +173,7 @@ def test_a_conversation_over_a_socket_measures_what_virtual_time_measures(url: s
         assert barge_in.stop_latency == pytest.approx(twin.stop_latency, abs=0.04)
 
 
+@either_client
 @pytest.mark.realtime
 def test_marks_come_back_by_playout_over_a_socket() -> None:
     """Case A10."""
@@ -182,6 +196,7 @@ def test_frames_leave_every_20_ms_over_a_socket() -> None:
     assert result.trust.trustworthy, result.trust.reasons
 
 
+@either_client
 @pytest.mark.realtime
 def test_an_agent_that_hangs_up_over_a_socket_is_heard_until_then() -> None:
     """Cases A56 and B05."""
@@ -197,6 +212,7 @@ def test_an_agent_that_hangs_up_over_a_socket_is_heard_until_then() -> None:
     ]
 
 
+@either_client
 @pytest.mark.realtime
 def test_a_socket_that_is_reset_is_a_dropped_call() -> None:
     """Case B01 (d)."""
@@ -222,6 +238,7 @@ async def _resets(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
     writer.transport.abort()
 
 
+@either_client
 @pytest.mark.realtime
 def test_nobody_there_and_a_refusal_are_told_apart() -> None:
     """Case B58: unreachable, and refused."""
@@ -242,6 +259,7 @@ def test_nobody_there_and_a_refusal_are_told_apart() -> None:
         assert isinstance(run_real(main()).error, ConnectError)
 
 
+@either_client
 @pytest.mark.realtime
 def test_sound_is_carried_exactly_over_a_socket() -> None:
     said = AudioChunk.from_samples(signals.tone(440, 0.5))

@@ -219,12 +219,11 @@ class CarrierEnd(_Stream):
         disorder = self._step(kind)
         if disorder is not None:
             return disorder
-        reader = self._readers[kind]
         try:
-            values = reader.read(message)
+            values, extra = self._readers[kind].read(message)
         except Mismatch as mismatch:
             return Violation(mismatch.kind, f"in {kind}: {mismatch.detail}")
-        return self._judge(kind, values, reader.extra_fields(message))
+        return self._judge(kind, values, extra)
 
     def _judge(self, kind: str, values: dict[str, Any], extra: list[str]) -> Media | Mark | Clear | Violation:
         stream = values.get("stream", self.description.stream)
@@ -280,7 +279,7 @@ class AgentEnd(_Stream):
             return parsed
         kind, message = parsed
         try:
-            values = self._readers[kind].read(message)
+            values, _ = self._readers[kind].read(message)
         except Mismatch as mismatch:
             return Violation(mismatch.kind, f"in {kind}: {mismatch.detail}")
         stream = values.get("stream")

@@ -118,19 +118,15 @@ class Reader:
         self._strict = strict
         self._fields = _compiled(template, "")
 
-    def read(self, message: Mapping[str, object]) -> Values:
-        """Return the slots' values.
+    def read(self, message: Mapping[str, object]) -> tuple[Values, list[str]]:
+        """Return the slots' values, and the paths of fields that the template does not have (none unless strict).
 
         Raises:
-            Mismatch: if a field is missing or of the wrong type. Extra fields are not judged here.
+            Mismatch: if a field is missing or of the wrong type.
         """
         values: Values = {}
-        _read(self._fields, message, values)
-        return values
-
-    def extra_fields(self, message: Mapping[str, object]) -> list[str]:
-        """Return the paths of fields that the template does not have; none unless strict."""
-        return list(_extra(self._template, message, "")) if self._strict else []
+        superfluous = _read(self._fields, message, values)
+        return values, list(_extra(self._template, message, "")) if superfluous and self._strict else []
 
 
 class _Field(NamedTuple):
@@ -155,7 +151,9 @@ def _compiled(template: Template, path: str) -> tuple[_Field, ...]:
     return tuple(fields)
 
 
-def _read(fields: tuple[_Field, ...], message: Mapping[str, object], values: Values) -> None:
+def _read(fields: tuple[_Field, ...], message: Mapping[str, object], values: Values) -> bool:
+    """Read all fields into ``values``; True: the message has more than these."""
+    superfluous = len(message) > len(fields)
     for key, path, slot, convert, constant, inner in fields:
         if key not in message:
             raise Mismatch("missing_field", f"the message has no {path}")
@@ -169,9 +167,10 @@ def _read(fields: tuple[_Field, ...], message: Mapping[str, object], values: Val
             if found != constant:
                 raise Mismatch("wrong_value", f"{path} is {_excerpt(found)}, not {constant!r}")
         elif isinstance(found, dict):
-            _read(inner, found, values)
+            superfluous |= _read(inner, found, values)
         else:
             raise Mismatch("wrong_type", f"{path} is {_excerpt(found)}, not an object")
+    return superfluous
 
 
 def _extra(template: Template, message: Mapping[str, object], path: str) -> Iterator[str]:
