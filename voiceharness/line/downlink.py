@@ -169,7 +169,7 @@ class Downlink:
 
     def segments(self) -> list[Span]:
         """Segments of sound on the heard track, those that are only queued yet included."""
-        known, end = self._ear.position, max(self.playout.end, self._now())
+        known, end = self._ear.position, self.playout.known_until(self._now())
         if end > known:
             self._ear.feed(self.heard.view(known, end))
         return self._ear.segments()

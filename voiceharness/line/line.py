@@ -133,6 +133,14 @@ class Line:
         """Wait for a position; False if the call ended before."""
         return await self.until(lambda: position, on=NOTHING) is not None
 
+    async def until_sendable(self, position: int) -> bool:
+        """Wait until the user's audio from a position on is about to be sent; False if the call ended before.
+
+        A transport that keeps time takes frames ahead of the present; what is said there must be placed before.
+        """
+        ahead = self.uplink.sent - self.now
+        return await self.until_position(position - ahead - self.uplink.frame if ahead > 0 else position)
+
     # The user's side
 
     def say(self, samples: NDArray[np.int16], *, at: int | None = None, from_onset: bool = False) -> Utterance:

@@ -53,6 +53,9 @@ class Playout(Protocol):
     def end(self) -> int:
         """Position at which the audio that has arrived ends."""
 
+    def known_until(self, now: int) -> int:
+        """Position up to which it is known what is heard, silence included."""
+
     def arrive(self, chunk: AudioChunk, at: int) -> Arrival:
         """Place a chunk that arrived at a position and say where it starts."""
 
@@ -108,6 +111,10 @@ class QueuedPlayout:
         """Position at which the queue ends."""
         return max(0, self._end)
 
+    def known_until(self, now: int) -> int:
+        """Where the queue ends, or the present: an empty queue is silence."""
+        return max(self.end, now)
+
     def arrive(self, chunk: AudioChunk, at: int) -> Arrival:
         """Place a chunk at the end of the queue, or where it arrived if the queue had run empty."""
         start = self._end if self._end >= at else at + self._prebuffer
@@ -158,6 +165,10 @@ class LivePlayout:
     def end(self) -> int:
         """One past the last position that was heard."""
         return self.track.end
+
+    def known_until(self, now: int) -> int:
+        """Where the audio ends: what was on the line since may still be under way."""
+        return self.end
 
     def arrive(self, chunk: AudioChunk, at: int) -> Arrival:
         """Place a chunk at its own position (where it arrived, if it has none)."""

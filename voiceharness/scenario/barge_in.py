@@ -61,14 +61,14 @@ async def _point(player: Player, step: Interrupt, trigger: AfterSeconds | AfterW
     line = player.line
     if isinstance(trigger, AtTime):
         position = max(player.cursor, line.settings.samples(trigger.time))
-        return position if await line.until_position(position) else None
+        return position if await line.until_sendable(position) else None
     onset = await player.turn_onset(step.within)
     if onset is None:
         _never_spoke(player)
         return None
     if isinstance(trigger, AfterSeconds):
         position = onset + line.settings.samples(trigger.seconds)
-        return position if await line.until_position(position) else None
+        return position if await line.until_sendable(position) else None
     deadline = onset + line.settings.samples(line.adapter.max_turn_duration)
     position_or_none = await player.words.nth_word(line, onset, trigger.words, deadline)
     if position_or_none is None:

@@ -28,9 +28,14 @@ MOMENT: Final = 0.1
 async def can_be_cancelled(bench: Bench) -> None:
     """Each of the four methods, cancelled at each of its awaits, lets itself be cancelled and leaves no task."""
     await _cancel_everywhere(bench, "connect()", lambda adapter: adapter.adapter.connect(), connected=False)
-    await _cancel_everywhere(bench, "send_audio()", lambda adapter: adapter.adapter.send_audio(_silence(adapter)))
+    await _cancel_everywhere(bench, "send_audio()", _send_audio)
     await _cancel_everywhere(bench, "receive_audio()", lambda adapter: adapter.adapter.receive_audio(MOMENT))
     await _cancel_everywhere(bench, "disconnect()", lambda adapter: adapter.adapter.disconnect())
+
+
+async def _send_audio(adapter: GuardedAdapter) -> None:
+    if adapter.adapter.timing.paced_by == "line":  # another transport asks its line for audio
+        await adapter.adapter.send_audio(_silence(adapter))
 
 
 async def leaves_nothing_behind(bench: Bench) -> None:
