@@ -11,7 +11,9 @@ from voiceharness.audio.dtmf import detect
 from voiceharness.audio.edges import Span
 from voiceharness.measure.finding import Finding, finding, moment
 from voiceharness.measure.pitch import voice_pitch
+from voiceharness.measure.playout import Playout
 from voiceharness.measure.predictability import prediction_gains, repaired_gains
+from voiceharness.measure.spans import total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from voiceharness.measure.metrics import Metrics
     from voiceharness.measure.predictability import Miscoding
 
-__all__ = ["DETECTORS", "miscoded_or_noise", "silence_as_noise", "wrong_rate"]
+__all__ = ["DETECTORS", "wrong_sound"]
 
 BETTER_DB: Final = 1.5
 """Gain of predictability by which undoing a wrong decoding proves it; right sound loses by it."""
@@ -39,6 +41,7 @@ _BLOCKS: Final = 3
 _AUDIBLE_DB: Final = -45.0
 _TYPICAL_HZ: Final = 200.0
 _FACTORS: Final = (1 / 3, 1 / 2, 2.0, 3.0)
+_HOLES: Final = 0.01
 _LEAST_VOICE: Final = 1.0
 _STUCK: Final = 0.02
 _STUCK_AT: Final = 2000
@@ -51,24 +54,39 @@ _WRONG: Final[dict[Miscoding, tuple[FindingKind, str]]] = {
 }
 
 
-def miscoded_or_noise(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
-    """Sound that becomes predictable once a wrong decoding is undone, or that nothing makes predictable."""
+def wrong_sound(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
+    """What is wrong with the sound; a wrong decoding explains everything else that is."""
     blocks = _Blocks.of(record, metrics)
+    found = _miscoded(record, blocks)
+    if found is not None:
+        yield found
+        return
+    yield from _noise_instead_of_speech(record, blocks)
+    yield from _wrong_rate(record, metrics)
+    yield from _silence_as_noise(record)
+
+
+def _miscoded(record: CallRecord, blocks: _Blocks) -> Finding | None:
+    """Sound that becomes predictable once a wrong decoding is undone."""
     proofs = ((name, gains - blocks.gains) for name, gains in repaired_gains(blocks.sound, blocks.size).items())
     miscoding, gain = max(proofs, key=lambda proof: float(proof[1][proof[1] > BETTER_DB].sum()))
-    found = blocks.where(gain > BETTER_DB)
-    if found is not None:
-        kind, what = _WRONG[miscoding]
-        better = float(np.median(gain[gain > BETTER_DB]))
-        why = f"undoing that makes the sound {better:.1f} dB more predictable"
-        yield finding(kind, found, better, "dB", f"{_between(record, found)} {what}: {why}")
-        return
+    where = blocks.where(gain > BETTER_DB)
+    if where is None:
+        return None
+    kind, what = _WRONG[miscoding]
+    better = float(np.median(gain[gain > BETTER_DB]))
+    why = f"undoing that makes the sound {better:.1f} dB more predictable"
+    return finding(kind, where, better, "dB", f"{_between(record, where)} {what}: {why}")
+
+
+def _noise_instead_of_speech(record: CallRecord, blocks: _Blocks) -> Iterator[Finding]:
+    """Loud sound that nothing makes predictable."""
     noisy = (blocks.levels > NOISE_DB[0]) & (blocks.gains < NOISE_DB[1])
-    found = blocks.where(noisy)
-    if found is not None:
+    where = blocks.where(noisy)
+    if where is not None:
         level = float(np.median(blocks.levels[noisy]))
-        text = f"{_between(record, found)} the agent's sound is nothing but noise at {level:.0f} dB"
-        yield finding("noise_instead_of_speech", found, level, "dB", text)
+        text = f"{_between(record, where)} the agent's sound is nothing but noise at {level:.0f} dB"
+        yield finding("noise_instead_of_speech", where, level, "dB", text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,9 +125,11 @@ def _between(record: CallRecord, where: Span) -> str:
     return f"from {moment(record, where.onset)} to {moment(record, where.offset)}"
 
 
-def wrong_rate(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
+def _wrong_rate(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
     """A voice far too low or too high: its audio was made at another rate than it is played at."""
-    pitches = [(turn.span, _strange_pitch(record, turn.span)) for turn in metrics.agent_turns]
+    playout = Playout(record.arrivals)
+    whole = (turn.span for turn in metrics.agent_turns if not _full_of_holes(playout, turn.span))
+    pitches = [(span, _strange_pitch(record, span)) for span in whole]
     strange = [(span, pitch) for span, pitch in pitches if pitch is not None]
     if not strange:
         return
@@ -126,6 +146,11 @@ def wrong_rate(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
     )
 
 
+def _full_of_holes(playout: Playout, turn: Span) -> bool:
+    """Whether so much was missing that the holes may be heard as a pitch of their own."""
+    return total(playout.holes(turn.onset + 1, turn.offset)) > _HOLES * len(turn)
+
+
 def _strange_pitch(record: CallRecord, turn: Span) -> float | None:
     """The pitch of a turn, if no voice has it; keypad tones are no voice."""
     sound = record.agent[turn.onset : turn.offset]
@@ -137,7 +162,7 @@ def _strange_pitch(record: CallRecord, turn: Span) -> float | None:
     return pitch
 
 
-def silence_as_noise(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
+def _silence_as_noise(record: CallRecord) -> Iterator[Finding]:
     """Silence that was filled with the wrong byte: the line stands at a constant level far from zero."""
     steps = np.flatnonzero(np.diff(record.agent)) + 1
     edges = np.concatenate(([0], steps, [len(record.agent)]))
@@ -156,4 +181,4 @@ def silence_as_noise(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
         )
 
 
-DETECTORS: Final = (miscoded_or_noise, wrong_rate, silence_as_noise)
+DETECTORS: Final = (wrong_sound,)
