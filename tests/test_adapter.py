@@ -61,7 +61,7 @@ class FakeLine:
         self.said.append(message)
         return ANSWER
 
-    def user_frame(self, position: int, samples: int) -> AudioChunk:
+    def user_frame(self, position: int, samples: int, due_ns: int | None = None) -> AudioChunk:
         return AudioChunk(bytes(2 * samples), position=position)
 
 

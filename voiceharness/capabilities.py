@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 DtmfMethod = Literal["event", "rfc4733", "info", "inband"]
-"""``event``: the transport's own keypad message; ``rfc4733``: RTP events; ``info``: SIP INFO; ``inband``: tones in the sound."""
+"""``event``: the transport's own keypad message; ``rfc4733``: RTP events; ``info``: SIP INFO; ``inband``: tones."""
 
 CallAction = Literal["hold", "resume", "transfer", "reject", "cancel"]
 Direction = Literal["dial", "be_dialled"]
