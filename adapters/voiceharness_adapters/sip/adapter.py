@@ -26,7 +26,7 @@ from voiceharness.errors import (
     UnsupportedCapabilityError,
 )
 from voiceharness.events import EndOfStream, RemoteHangup
-from voiceharness_adapters.sip.artefacts import trace_text
+from voiceharness_adapters.sip.artefacts import trace_text, wav_bytes
 from voiceharness_adapters.sip.backends import CAPABILITIES, CONCEALMENT, TIMING, UPPER_BOUND, USUAL_WAIT
 from voiceharness_adapters.sip.endpoint import SipEndpoint
 from voiceharness_adapters.sip.inbox import Inbox
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from voiceharness.adapter import Received, TurnTaker
     from voiceharness.capabilities import AdapterCapabilities, CallAction, DtmfMethod
     from voiceharness_adapters.sip.call import SipCall
+    from voiceharness_adapters.sip.watch import Finding
     from voiceharness_adapters.sip.worker import Event
 
 __all__ = ["Sip"]
@@ -119,8 +120,6 @@ class Sip(VoiceAgentAdapter):
         self._inbox = Inbox()
         self._call: SipCall | None = None
         self._media: UserMedia | None = None
-        self._answered_ns = 0
-        self._holdback = 0.0
         self._over = False
         self._asking: asyncio.Task[None] | None = None
 
@@ -153,23 +152,21 @@ class Sip(VoiceAgentAdapter):
         if self._own:
             await self._endpoint.open()
         call = self._call = await (self._dial() if self.target else self._answer())
-        call.on_news = self._told
         try:
-            await call.up(media_timeout=self._media_timeout or DEAD_PEER_TIMEOUT)
+            answered = await call.up(media_timeout=self._media_timeout or DEAD_PEER_TIMEOUT)
         except ConnectError as error:
             raise self._verdict(call, error) from error
-        self._answered_ns = LoopClock().now_ns()
-        wait = USUAL_WAIT[self.backend] if call.wait is None else call.wait
-        self._holdback = wait + CONCEALMENT[self.backend]
         self._media = UserMedia(
             call,
             self._inbox,
             rate=self.rate,
             lead=self._lead,
-            delay=self._holdback,
+            usual_wait=USUAL_WAIT[self.backend],
+            concealment=CONCEALMENT[self.backend],
             timeout=self._media_timeout,
-            started_ns=self._answered_ns,
+            answered=answered,
         )
+        call.listen(self._media.heard, self._told)
 
     async def _dial(self) -> SipCall:
         return await self._endpoint.dial(self.target, self._headers)
@@ -226,8 +223,9 @@ class Sip(VoiceAgentAdapter):
     def _ended(self, event: Event) -> None:
         assert self._media is not None  # the caller looked
         self._over = True
+        self._media.finish()
         if not event["ours"]:
-            at_ns = self._media.line_time(event["at_ns"])
+            at_ns = self._media.ticks.line_time(event["at_ns"])
             self._inbox.put(RemoteHangup(event["reason"], event["code"], at_ns=at_ns))
         self._inbox.put(EndOfStream())
 
@@ -320,38 +318,53 @@ class Sip(VoiceAgentAdapter):
     # What is known of the call
 
     @property
+    def answered_code(self) -> int | None:
+        """The SIP status of the answer."""
+        answer = None if self._call is None else self._endpoint.final_answer(self._call)
+        return None if answer is None else answer[0]
+
+    @property
     def early_media(self) -> AudioChunk | None:
         """What was heard before the answer; None: nothing."""
         pcm = b"" if self._call is None else b"".join(heard.pcm for heard in self._call.early)
         return AudioChunk(pcm, self.rate) if pcm else None
 
     @property
-    def trace(self) -> str:
-        """The SIP messages of the call, without credentials."""
-        if self._call is None:
-            return ""
-        return trace_text(self._endpoint.trace(self._call), answered_ns=self._answered_ns)
-
-    @property
     def quality(self) -> RtpQuality:
         """The RTP figures of the call so far."""
         return RtpQuality.of(*((self._call.stats, self._call.media) if self._call else ({}, {})))
 
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was seen of the agent's media, faults and mere oddities, in order."""
+        return tuple(finding for _, finding in self._media.findings) if self._media else ()
+
     def call_facts(self) -> dict[str, str | int | float | bool | None]:
-        """Return what a report should say of this call beside its sound."""
-        media = self._call.media if self._call else {}
-        quality = self.quality
-        return {
+        """Return backend, codec, RTP statistics, how long sound was held back, and what was odd about the media."""
+        media, quality = self._call.media if self._call else {}, self.quality
+        facts: dict[str, str | int | float | bool | None] = {
             "backend": self._endpoint.version or self.backend,
             "codec": media.get("codec", ""),
             "srtp": media.get("srtp", False),
-            "holdback_ms": round(self._holdback * 1000, 1),
-            "holdback_measured": self._call is not None and self._call.wait is not None,
             **{f"rtp_{name}": getattr(quality, name) for name in quality.__slots__},
+            **{finding.kind: finding.detail for finding in self.findings},
         }
+        if self._media is not None:
+            facts["holdback_ms"] = round(self._media.holdback * 1000, 1)
+            facts["holdback_measured"] = self._media.measured
+        return facts
 
-    def doubts(self) -> tuple[str, ...]:
-        """Return why the timing of this call cannot be believed; nothing: it can."""
+    def artefacts(self) -> dict[str, bytes]:
+        """Return the SIP messages, without credentials, and the early media."""
+        if self._call is None:
+            return {}
+        answered_ns = self._media.answered.at_ns if self._media else 0
+        kept = {"sip.txt": trace_text(self._endpoint.trace(self._call), answered_ns=answered_ns).encode()}
+        early = self.early_media
+        return kept if early is None else {**kept, "early_media.wav": wav_bytes(early)}
+
+    def trust_reasons(self) -> tuple[str, ...]:
+        """Return why the timing of this call cannot be believed: ticks or frames that the machine was too busy for."""
         media, reasons = self._media, []
         if media is None:
             return ()

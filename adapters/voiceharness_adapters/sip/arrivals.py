@@ -16,7 +16,7 @@ TICK_NS: Final = 20_000_000
 _HELD_TICKS: Final = 1
 _ENOUGH: Final = 5
 _CLOSE_NS: Final = 3_000_000
-_EDGE: Final = 0.05
+_EDGE: Final = 0.1
 
 
 class ArrivalMeter:

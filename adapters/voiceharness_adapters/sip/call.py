@@ -2,9 +2,8 @@
 
 Theory of operation. A worker tells ticks and events; a :class:`SipCall` keeps the state they amount to and lets others
 wait for it: ``up`` (a final answer and media in both directions), ``over``. Media counts as up when the audio stream is
-active and a few ticks have passed since: the first 20 ms of a call may be lost, so nobody speaks into them. What was
-heard in these ticks is kept in ``backlog``; ``wait`` is how long packets wait in the worker (seconds; None: unknown).
-What else happens (digits, hold, faults of the peer) goes to ``on_news``, audio to ``on_tick``.
+active and a tick has passed since: ``answered``. From then on whoever listens gets ticks, and what else happens
+(digits, hold, faults of the peer, the end); ``wait`` is how long packets wait in the worker, in seconds, once known.
 """
 
 from __future__ import annotations
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from voiceharness_adapters.sip.worker import Event, SipWorker
 
 __all__ = ["CallEnd", "SipCall"]
-
-PROVEN_TICKS: Final = 8
-"""Ticks with an active stream after which media counts as up."""
 
 HANGUP_GRACE: Final = 1.0
 """Seconds that the peer may take to confirm the end of a call."""
@@ -48,9 +44,7 @@ class SipCall:
         self.worker = worker
         self.number = worker.new_call(self) if number is None else number
         worker.calls[self.number] = self
-        self.backlog: list[Heard] = []
-        self.on_tick: Callable[[Heard], None] = self.backlog.append
-        self.on_news: Callable[[Event], None] = lambda _event: None
+        self.answered: Heard | None = None
         self.state = "new"
         self.media: Event = {"status": "none"}
         self.stats: dict[str, Any] = {}  # Any: what JSON can hold
@@ -60,10 +54,12 @@ class SipCall:
         self.error: CallDroppedError | None = None
         self.early: list[Heard] = []
         self.wait: float | None = None
+        self._on_tick: Callable[[Heard], None] = lambda _heard: None
+        self._news: list[Event] = []
+        self._on_news: Callable[[Event], None] = self._news.append
         self._confirmed: asyncio.Future[None] = loop.create_future()
         self._up: asyncio.Future[None] = loop.create_future()
         self._over: asyncio.Future[None] = loop.create_future()
-        self._ticks_left = PROVEN_TICKS
         self._transferred: asyncio.Future[Event] | None = None
         self._alive: asyncio.Future[None] | None = None
 
@@ -81,8 +77,8 @@ class SipCall:
         """Answer an incoming call with a SIP status, provisional or final."""
         await self.worker.ask("answer", call=self.number, code=code, reason=reason)
 
-    async def up(self, *, media_timeout: float) -> None:
-        """Wait until the call is answered and media is up.
+    async def up(self, *, media_timeout: float) -> Heard:
+        """Wait until the call is answered and media is up; returns the first tick of both.
 
         Raises:
             CallDroppedError: if the worker dies.
@@ -96,12 +92,20 @@ class SipCall:
             raise self.error
         if self.end is not None:
             raise ConnectError(f"sip: the call ended before its media was up: {self.end.code} {self.end.reason}")
-        if not self._up.done():
+        if self.answered is None:
             raise MediaTimeoutError(
                 f"sip: the call was answered, but has no media {media_timeout:g} s later",
                 phase="answered",
                 received=f"media is {self.media['status']}",
             )
+        return self.answered
+
+    def listen(self, on_tick: Callable[[Heard], None], on_news: Callable[[Event], None]) -> None:
+        """Hand on every tick from now on, and all news, those since the begin of the call included."""
+        self._on_tick, self._on_news = on_tick, on_news
+        for event in self._news:
+            on_news(event)
+        self._news.clear()
 
     async def hang_up(self, code: int = 0, reason: str = "") -> None:
         """End the call in whatever state it is (BYE, CANCEL, or a refusal) and wait for its end, not for long."""
@@ -156,15 +160,13 @@ class SipCall:
     def heard(self, heard: Heard) -> None:
         """Take one tick of the media clock."""
         if self._up.done():
-            self.on_tick(heard)
+            self._on_tick(heard)
         elif self.media["status"] == "active":
             if self.state in ("calling", "early"):
                 self.early.append(heard)
             elif self.state == "confirmed":
-                self.backlog.append(heard)
-                self._ticks_left -= 1
-                if not self._ticks_left:
-                    _resolve(self._up)
+                self.answered = heard
+                _resolve(self._up)
 
     def told(self, event: Event) -> None:
         """Take one event."""
@@ -182,7 +184,7 @@ class SipCall:
                     self._transferred.set_result(event)
             case "alive" if self._alive is not None:
                 _resolve(self._alive)
-        self.on_news(event)
+        self._on_news(event)
 
     def _take_state(self, event: Event) -> None:
         self.state = event["state"]
@@ -202,7 +204,7 @@ class SipCall:
         if not self._over.done():
             self.error = error
             self._finish()
-            self.on_news({"event": "failed"})
+            self._on_news({"event": "failed"})
 
     def _finish(self) -> None:
         if self._transferred is not None and not self._transferred.done():

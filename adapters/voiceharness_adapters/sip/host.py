@@ -91,8 +91,7 @@ class AgentSide:
             logger.warning("sip: a call to the agent did not come up: %s", error)
             await self._call.hang_up()
             return
-        self._call.on_news = self._told
-        self._call.on_tick = self._tick
+        self._call.listen(self._tick, self._told)
         answering = asyncio.create_task(serve(self._agent, self._door), name="agent of SIP host")
         try:
             await self._send_all()

@@ -1,10 +1,15 @@
 """The media of a call on the user's side: between the worker's ticks and the line.
 
-Each digit of the agent is told once: an RTP event or an INFO as such, a tone in the sound unless it accompanies one.
+Theory of operation. The call's positions begin with the tick after the answer. Each tick asks the line for the user's
+frame ``lead`` ticks ahead, so that it is at the worker in time. What was heard is held back for the first few ticks,
+until it is known how long the worker itself holds sound back; then everything is given its place on the wire, and
+that never changes within a call. Each digit of the agent is told once: an RTP event or an INFO as such, a tone in the
+sound unless it accompanies one.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,7 +21,7 @@ from voiceharness_adapters.sip.ticks import Ticks
 from voiceharness_adapters.sip.watch import Finding, MediaWatch
 
 if TYPE_CHECKING:
-    from voiceharness.adapter import Received, TurnTaker
+    from voiceharness.adapter import TurnTaker
     from voiceharness_adapters.sip.call import SipCall
     from voiceharness_adapters.sip.inbox import Inbox
     from voiceharness_adapters.sip.wire import Heard
@@ -25,37 +30,54 @@ if TYPE_CHECKING:
 __all__ = ["UserMedia"]
 
 FRAMES_PER_SECOND: Final = 50
+MEASURED_TICKS: Final = 8
+"""Ticks that may pass until it is known how long the worker holds sound back; then the usual time is taken."""
+
 _NS: Final = 1_000_000_000
 _SAME_DIGIT_NS: Final = 400_000_000
 _FAULTS: Final = frozenset({"rtp_payload_type"})
 
 
 class UserMedia:
-    """Sends what the line says and hands it what is heard, from the moment a line is attached.
+    """Sends what the line says and hands on what is heard, from the answer to the end.
 
-    ``delay`` is how long, in seconds, the worker holds received sound back; ``lead`` how many ticks ahead the line is
-    asked. ``findings`` is what was seen of the media, with the time of each.
+    ``usual_wait`` and ``concealment`` are how long, in seconds, the worker's jitter buffer and its loss concealment
+    hold sound back. ``findings`` is what was seen of the media, with the time of each; ``unsent`` counts the user's
+    frames that came too late for their ticks.
     """
 
     def __init__(
-        self, call: SipCall, inbox: Inbox, *, rate: int, lead: int, delay: float, timeout: float, started_ns: int
+        self,
+        call: SipCall,
+        inbox: Inbox,
+        *,
+        rate: int,
+        lead: int,
+        usual_wait: float,
+        concealment: float,
+        timeout: float,
+        answered: Heard,
     ) -> None:
         self.findings: list[tuple[int, Finding]] = []
         self.unsent = 0
-        self.ticks: Ticks | None = None
+        self.measured = False
+        self.answered = answered
         self._call = call
         self._inbox = inbox
-        self._rate = rate
-        self._frame = rate // FRAMES_PER_SECOND
         self._lead = lead
-        self._delay = round(delay * rate)
+        self._concealment = concealment
         self._line: TurnTaker | None = None
-        self._first: Heard | None = None
-        self._first_asked = self._last_tick = self._last_ns = 0
+        self._last = answered
+        self._asked = answered.tick + 1
+        self._waiting: list[Heard] | None = []
         self._detector = DtmfDetector(rate)
         self._signalled: Digit | None = None
-        self._watch = MediaWatch(timeout, started_ns=started_ns)
+        self._watch = MediaWatch(timeout, started_ns=answered.at_ns)
         self._held = False
+        frame = rate // FRAMES_PER_SECOND
+        self._silence = bytes(2 * frame)
+        usual = round((usual_wait + concealment) * rate)
+        self.ticks = Ticks(answered.tick + 1, frame, rate, usual, usual)
 
     @property
     def silent(self) -> bool:
@@ -63,69 +85,83 @@ class UserMedia:
         return self._watch.silent
 
     @property
+    def holdback(self) -> float:
+        """Seconds from a packet's arrival to the tick that hears it."""
+        return self.ticks.delay / self.ticks.rate
+
+    @property
     def lost_time(self) -> float:
         """Seconds by which the ticks fell behind the time: the worker's media clock had to skip some."""
-        if self._first is None:
-            return 0.0
-        counted = (self._last_tick - self._first.tick) / FRAMES_PER_SECOND
-        return (self._last_ns - self._first.at_ns) / _NS - counted
+        counted = (self._last.tick - self.answered.tick) / FRAMES_PER_SECOND
+        return (self._last.at_ns - self.answered.at_ns) / _NS - counted
+
+    # The user's side
 
     def attach(self, line: TurnTaker) -> None:
-        """Begin the call's positions with the first tick after the answer, which has passed by now."""
+        """Ask a line for what the user says, from now on."""
         self._line = line
-        for heard in self._call.backlog:
-            ticks = self.ticks or self._begin(heard)
-            self._hear(heard, ticks)
-        if self.ticks is not None:
-            self._ask(line, self._last_tick, self.ticks)
-        self._call.on_tick = self.heard
+        self._asked = max(self._asked, self._last.tick + 1)
+        self._ask()
+
+    def _ask(self) -> None:
+        """Ask for the frames up to ``lead`` ticks ahead."""
+        if self._line is None:
+            return
+        ticks, last = self.ticks, self._last
+        for tick in range(self._asked, last.tick + self._lead + 1):
+            position = ticks.sent_at(tick)
+            due_ns = ticks.due_ns(position, tick=last.tick, at_ns=last.at_ns)
+            self._call.send(tick, self._line.user_frame(position, ticks.frame, due_ns).pcm)
+        self._asked = max(self._asked, last.tick + self._lead + 1)
 
     # From the worker
 
     def heard(self, heard: Heard) -> None:
-        """Take one tick: ask the line for a frame to come, and hand it what was heard."""
-        if self._line is None:
+        """Take one tick."""
+        if self._line is not None and not self._held and heard.sent < 0:
+            self.unsent += heard.tick < self._asked
+        self._last = heard
+        self._ask()
+        if self._waiting is None:
+            self._hear(heard)
             return
-        ticks = self.ticks or self._begin(heard)
-        self.unsent += heard.sent < 0 and heard.tick >= self._first_asked and not self._held
-        self._ask(self._line, heard.tick, ticks)
-        self._hear(heard, ticks)
+        self._waiting.append(heard)
+        if self._call.wait is not None or len(self._waiting) >= MEASURED_TICKS:
+            self._settle()
 
-    def _begin(self, first: Heard) -> Ticks:
-        self.ticks = Ticks(first.tick, self._frame, self._rate, self._lead, self._delay)
-        self._first = first
-        return self.ticks
+    def _settle(self) -> None:
+        """Fix how long sound is held back, and hand on what waited for that."""
+        waiting, self._waiting = self._waiting or [], None
+        if self._call.wait is not None:
+            self.measured = True
+            delay = round((self._call.wait + self._concealment) * self.ticks.rate)
+            self.ticks = replace(self.ticks, delay=delay)
+        for heard in waiting:
+            self._hear(heard)
 
-    def _ask(self, line: TurnTaker, tick: int, ticks: Ticks) -> None:
-        self._first_asked = self._first_asked or tick + self._lead
-        user = line.user_frame(ticks.asked_at(tick), self._frame)
-        self._call.send(tick + self._lead, user.pcm)
-
-    def _hear(self, heard: Heard, ticks: Ticks) -> None:
-        self._last_tick, self._last_ns = heard.tick, heard.at_ns
-        position = ticks.heard_at(heard.tick)
-        pcm = heard.pcm or bytes(2 * self._frame)
+    def _hear(self, heard: Heard) -> None:
+        position, pcm = self.ticks.heard_at(heard.tick), heard.pcm or self._silence
         if position < 0:  # it was on the wire before the call's first sample
             pcm, position = pcm[-2 * position :], 0
         if not pcm:
             return
-        self._inbox.put(AudioChunk(pcm, self._rate, position, at_ns=ticks.line_time(heard.at_ns)))
+        rate = self.ticks.rate
+        self._inbox.put(AudioChunk(pcm, rate, position, at_ns=heard.at_ns))
         for digit in self._detector.push(np.frombuffer(pcm, "<i2")):
-            at_ns = ticks.time_of(digit.onset, tick=heard.tick, at_ns=heard.at_ns)
-            self._tone(Digit(digit.key, digit.duration_samples / self._rate, "inband", at_ns=at_ns))
+            at_ns = self.ticks.due_ns(digit.onset, tick=heard.tick, at_ns=heard.at_ns)
+            self._tone(Digit(digit.key, digit.duration_samples / rate, "inband", at_ns=at_ns))
 
     def _tone(self, digit: Digit) -> None:
         """Tell a digit found in the sound, unless the same one has just been signalled."""
         told = self._signalled
-        if told is not None and told.digit == digit.digit and abs(_at(told) - _at(digit)) < _SAME_DIGIT_NS:
-            return
-        self._inbox.put(digit)
+        if told is None or told.digit != digit.digit or abs(_ns(told) - _ns(digit)) > _SAME_DIGIT_NS:
+            self._inbox.put(digit)
 
     def told(self, event: Event) -> None:
         """Take an event that concerns the media."""
         match event["event"]:
             case "digit":
-                at_ns = self.line_time(event["began_ns"])
+                at_ns = self.ticks.line_time(event["began_ns"])
                 self._signalled = Digit(event["digit"], event["ms"] / 1000, event["method"], at_ns=at_ns)
                 self._inbox.put(self._signalled)
             case "media":
@@ -140,12 +176,13 @@ class UserMedia:
     def _find(self, finding: Finding, at_ns: int) -> None:
         self.findings.append((at_ns, finding))
         if finding.fault:
-            self._inbox.put(ProtocolFault(finding.kind, finding.detail, at_ns=self.line_time(at_ns)))
+            self._inbox.put(ProtocolFault(finding.kind, finding.detail, at_ns=self.ticks.line_time(at_ns)))
 
-    def line_time(self, at_ns: int) -> int:
-        """Return what the line is told for a time of the worker."""
-        return at_ns if self.ticks is None else self.ticks.line_time(at_ns)
+    def finish(self) -> None:
+        """Hand on what still waits: the call has ended."""
+        if self._waiting is not None:
+            self._settle()
 
 
-def _at(item: Received) -> int:
-    return item.at_ns or 0
+def _ns(digit: Digit) -> int:
+    return digit.at_ns or 0

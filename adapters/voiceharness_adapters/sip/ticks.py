@@ -1,9 +1,9 @@
 """The worker's media clock on the line: which position of the call a tick stands for, in both directions.
 
-A frame of the user must be at the worker before its tick, so it is asked for ``lead`` ticks ahead. Position 0 is the
-first frame that is asked for. As on a phone, the frame of a tick leaves when its last sample has passed; what the
+Position 0 leaves in tick ``first``. As on a phone, the frame of a tick leaves when its last sample has passed; what the
 worker hears in a tick was on the wire ``delay`` samples before: that is how long its jitter buffer and its loss
-concealment hold sound back, and it is constant within a call.
+concealment hold sound back, and it is constant within a call. The line's present is the end of what has been heard,
+by the ``usual`` delay: the measured one comes a moment later, and the line's clock must not jump.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ class Ticks:
     first: int
     frame: int
     rate: int
-    lead: int
+    usual: int
     delay: int
 
-    def asked_at(self, tick: int) -> int:
-        """Return the position of the user's frame that is asked for in a tick."""
-        return (tick + self.lead - self.first) * self.frame
+    def sent_at(self, tick: int) -> int:
+        """Return the position of the user's frame that leaves in a tick."""
+        return (tick - self.first) * self.frame
 
     def heard_at(self, tick: int) -> int:
         """Return the position at which the first sample heard in a tick was on the wire."""
         return (tick + 1 - self.first) * self.frame - self.delay
 
+    def due_ns(self, position: int, *, tick: int, at_ns: int) -> int:
+        """Return when a position is the line's present, given the time of a tick."""
+        present = (tick + 2 - self.first) * self.frame - self.usual
+        return at_ns + (position - present) * _NS // self.rate
+
     def line_time(self, at_ns: int) -> int:
-        """Return what the line's clock must be told for something that happened at a time.
+        """Return what the line's clock must be told for something that was on the wire at a time.
 
-        The line takes the position that is asked for as the present, which is ``lead - 1`` ticks early.
+        On the wire a tick's frame ends at its tick; the line knows of it when it has been heard.
         """
-        return at_ns - (self.lead - 1) * self.frame * _NS // self.rate
-
-    def time_of(self, position: int, *, tick: int, at_ns: int) -> int:
-        """Return when the line's clock stood at a position, given the time of a tick."""
-        return at_ns - (self.asked_at(tick) - position) * _NS // self.rate
+        return at_ns + (self.usual - self.frame) * _NS // self.rate
