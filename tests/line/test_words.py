@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from voiceharness.events import Word, Words
 from voiceharness.line.record import Arrival
-from voiceharness.line.words import WordTrack, spread
+from voiceharness.line.words import READING_PACE, WordTrack, spread
 
 
 def words_of(*texts: str, item: str = "a") -> Words:
@@ -52,6 +52,7 @@ def test_text_without_times_is_spread_over_the_audio_and_marked() -> None:
     track = WordTrack(8000)
     track.add_words(Words("a", text="no "))
     track.add_words(Words("a", text="thanks"))
+    track.complete("a")
     placed = track.placed([Arrival(0, 0, 8000, 8000, "a")])
     assert [(word.text, word.start, word.end, word.estimated) for word in placed] == [
         ("no", 0, 2000, True),
@@ -61,3 +62,14 @@ def test_text_without_times_is_spread_over_the_audio_and_marked() -> None:
 
 def test_spreading_no_text_gives_no_words() -> None:
     assert list(spread("  ", 1.0)) == []
+
+
+def test_text_of_an_item_that_still_streams_does_not_run_ahead_of_its_audio() -> None:
+    """Seventy letters came with the first 200 ms of audio: a pace of reading aloud leaves most of them for later."""
+    track = WordTrack(8000)
+    track.add_words(Words("a", text="seven letters " * 6))
+    assert track.placed([Arrival(0, 0, 1600, 1600, "a")]) == []
+    [first, *_] = track.placed([Arrival(0, 0, 8000, 8000, "a")])
+    assert (first.text, first.end) == ("seven", round(5 / READING_PACE * 8000))
+    track.complete("a")
+    assert track.placed([Arrival(0, 0, 16000, 16000, "a")])[-1].end == 16000

@@ -2,12 +2,16 @@
 
 A word counts when its audio has been heard. Transports give words relative to their item's audio; this module maps
 them through the pieces in which that audio was played, so a flush, a gap or a late chunk moves or removes them too.
+
+Text without times is spread over its item's audio, once the item is complete. Until then the audio so far may be a
+fraction of what the text so far will take, so its words are placed as fast as people read aloud, and a word beyond the
+audio has no place yet.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 from voiceharness.events import Word, Words
 
@@ -16,7 +20,10 @@ if TYPE_CHECKING:
 
     from voiceharness.line.record import Arrival
 
-__all__ = ["HeardWord", "WordTrack", "spread"]
+__all__ = ["READING_PACE", "HeardWord", "WordTrack", "spread"]
+
+READING_PACE: Final = 14.0
+"""Letters a second: English read aloud, pauses included (some 170 words a minute)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -44,6 +51,10 @@ class WordTrack:
         if event.text:
             item.text = f"{item.text}{event.text}"
 
+    def complete(self, item: str | None) -> None:
+        """Take note that an item's audio and text are complete."""
+        self._items.setdefault(item, _Item()).is_complete = True
+
     def heard(self, arrivals: Iterable[Arrival], until: int) -> list[HeardWord]:
         """Return the words whose last sample lies before a position and was not flushed, in order of their audio."""
         return [word for word in self.placed(arrivals) if word.end <= until]
@@ -64,17 +75,15 @@ class WordTrack:
 
 @dataclass(slots=True)
 class _Item:
-    timed: list[Word]
-    text: str
-
-    def __init__(self) -> None:
-        self.timed = []
-        self.text = ""
+    timed: list[Word] = field(default_factory=list)
+    text: str = ""
+    is_complete: bool = False
 
     def words(self, duration: float) -> list[Word]:
         if self.timed:
             return self.timed
-        return list(spread(self.text, duration))
+        letters = sum(map(len, self.text.split()))
+        return list(spread(self.text, duration if self.is_complete else letters / READING_PACE))
 
 
 def _place(name: str | None, item: _Item, pieces: Iterable[Arrival], rate: int) -> Iterable[HeardWord]:
