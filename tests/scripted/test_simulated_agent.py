@@ -44,6 +44,22 @@ async def test_an_interruption_ends_the_turn_and_its_words() -> None:
 
 
 @virtually
+@pytest.mark.parametrize(("after", "heard"), [(1.5, ["turn_done", "audio_interrupted"]), (4.5, ["turn_done"])])
+async def test_what_was_sent_in_a_burst_can_be_interrupted_while_it_is_still_heard(
+    after: float, heard: list[str]
+) -> None:
+    transport, got = ScriptedRealtimeTransport(), list[str]()
+    for name in ("audio_interrupted", "turn_done"):
+        transport.on(name, lambda event: got.append(event.type))
+    agent = SimulatedAgent(transport, Speak("one two three four", seconds=4.0), speed=float("inf"))
+    transport.send_message("hello")
+    await agent.wait_until_silent()
+    await LoopClock().sleep(after)
+    transport.interrupt()
+    assert got == heard
+
+
+@virtually
 async def test_an_interruption_while_it_is_silent_does_nothing() -> None:
     transport, heard = ScriptedRealtimeTransport(), list[object]()
     transport.on("audio_interrupted", heard.append)

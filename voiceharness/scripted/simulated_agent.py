@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from voiceharness.clock import LoopClock
+from voiceharness.clock import NS, LoopClock
 from voiceharness.scripted.calls import (
     CALL_TYPES,
     CloseCall,
@@ -57,7 +57,8 @@ class SimulatedAgent:
 
     Every call is accepted, so a test needs no script beside it. Responses, items and tool calls are numbered
     (``response-1``, ``response-1-item``, ``call-1``). An ``interrupt`` ends the turn that is being spoken, with
-    ``audio_interrupted`` and ``turn_done``. A request that comes meanwhile is answered once the turn is over.
+    ``audio_interrupted`` and ``turn_done``; one that was sent faster than it is heard, with the first alone,
+    as long as some of it is still to be heard. A request that comes meanwhile is answered once the turn is over.
     ``latency`` (seconds) is how long it thinks. Without answers left it stays silent.
     """
 
@@ -78,6 +79,8 @@ class SimulatedAgent:
         self._owed = 0
         self._turn: asyncio.Task[None] | None = None
         self._speaking: AudioTurn | None = None
+        self._sent: AudioTurn | None = None
+        self._heard_until_ns = 0
         for kind in CALL_TYPES:
             transport.when(kind).run(self._receive)
 
@@ -123,9 +126,14 @@ class SimulatedAgent:
         if self._turn is not None:
             self._turn.cancel()
         cut, self._speaking = self._speaking, None
-        if cut is not None and interrupted:
+        sent, self._sent = self._sent, None
+        if not interrupted:
+            return
+        if cut is not None:
             self._transport.emit(AudioInterruptedEvent(item_id=cut.item_id, response_id=cut.response_id))
             self._transport.emit(TurnDoneEvent(response_id=cut.response_id))
+        elif sent is not None and LoopClock().now_ns() < self._heard_until_ns:
+            self._transport.emit(AudioInterruptedEvent(item_id=sent.item_id, response_id=sent.response_id))
 
     async def _give(self, answer: Answer) -> None:
         if self._latency:
@@ -147,6 +155,8 @@ class SimulatedAgent:
     async def _speak(self, answer: Speak, response_id: str) -> None:
         audio = self._wire.speech(answer.seconds) if answer.audio is None else answer.audio
         turn = audio_turn(response_id, audio, words=answer.text, wire=self._wire, speed=self._speed)
+        clock = LoopClock()
         self._speaking = turn
+        self._heard_until_ns = clock.now_ns() + round(turn.duration * NS)
         await play(turn, self._transport.emit)
-        self._speaking = None
+        self._speaking, self._sent = None, turn
