@@ -8,11 +8,12 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import NS, LoopClock, run_real, run_virtual
-from voiceharness.errors import CallDroppedError, ConformanceError
+from voiceharness.errors import CallDroppedError, ConformanceError, UnsupportedCapabilityError
 from voiceharness.events import EndOfStream, RemoteHangup, Words
 from voiceharness.testing import RULES, check_adapter
 from voiceharness_adapters.in_process import InProcess, host
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voiceharness.adapter import Received
-    from voiceharness.capabilities import AdapterCapabilities, DtmfMethod
+    from voiceharness.capabilities import AdapterCapabilities, CallAction, DtmfMethod
 
 __all__: list[str] = []
 
@@ -293,14 +294,125 @@ class Leaking(InProcess):
         threading.Thread(target=self.gate.wait, daemon=True).start()
 
 
+class Reusable(InProcess):
+    """Lets itself be connected again."""
+
+    async def connect(self) -> None:
+        self._call, self._over = None, False
+        await super().connect()
+
+
+class Lingering(InProcess):
+    """Seems connected when its call is over."""
+
+    @property
+    def is_connected(self) -> bool:
+        return self._call is not None
+
+
+class Waiting(InProcess):
+    """Takes as long as the audio lasts."""
+
+    async def send_audio(self, chunk: AudioChunk) -> None:
+        await LoopClock().sleep(chunk.duration)
+        await super().send_audio(chunk)
+
+
+class Startled(InProcess):
+    """Drops what comes just after a jump."""
+
+    expected = 0
+
+    async def send_audio(self, chunk: AudioChunk) -> None:
+        jumped, self.expected = chunk.position != self.expected, (chunk.position or 0) + len(chunk)
+        await super().send_audio(replace(chunk, pcm=bytes(len(chunk.pcm))) if jumped else chunk)
+        self.expected += 160 if jumped and self.expected < 3200 else 0
+
+
+class Muffled(InProcess):
+    """Lets no high tone through."""
+
+    async def send_audio(self, chunk: AudioChunk) -> None:
+        dull = np.convolve(chunk.samples, np.full(8, 1 / 8), mode="same")
+        await super().send_audio(AudioChunk.from_samples(dull.astype("int16"), chunk.rate))
+
+
+class Controlling(InProcess):
+    """Does whatever it is told to do to the call."""
+
+    capabilities = replace(InProcess.capabilities, call_control=frozenset({"hold", "resume"}))
+
+    async def control(self, action: CallAction, *, target: str | None = None) -> None:
+        self._connected(action)
+
+
+class Reluctant(Controlling):
+    """Cannot be held, as it should."""
+
+    async def control(self, action: CallAction, *, target: str | None = None) -> None:
+        raise UnsupportedCapabilityError(adapter=self.name, capability=action)
+
+
+class Dialled(InProcess):
+    """Can be called by the agent, too."""
+
+    capabilities = replace(InProcess.capabilities, directions=frozenset({"dial", "be_dialled"}))
+
+
+class Ticking(InProcess):
+    """Keeps its own time; ``overlap`` samples of each frame are asked for twice, ``period`` is its tick in seconds."""
+
+    timing = replace(InProcess.timing, paced_by="transport")
+    overlap = 0
+    period = 0.02
+
+    async def connect(self) -> None:
+        await super().connect()
+        self.ticking = asyncio.create_task(self._tick(), name="tick")
+
+    async def _tick(self) -> None:
+        position = 0
+        while True:
+            await LoopClock().sleep(self.period)
+            if self._line is not None:
+                self._connected("send audio").deliver(self._line.user_frame(position, 160))
+                position += 160 - self.overlap
+
+    async def disconnect(self) -> None:
+        if self.is_connected:
+            self.ticking.cancel()
+        await super().disconnect()
+
+
+class Stammering(Ticking):
+    """Asks for some of the user's audio twice."""
+
+    overlap = 40
+
+
+class Hasty(Ticking):
+    """Asks for frames twice as fast as they are heard."""
+
+    period = 0.01
+
+
 BROKEN = [
     (Nameless, "declares a name", "it has no name"),
     (OffRate, "declares a name", "its rate is 11025 Hz, which its capabilities do not list"),
     (Placeless, "declares a name", "its capabilities list no direction"),
     (Timeless, "declares a name", "it runs in virtual time here, but does not declare virtual_time"),
     (Widening, "declares a name", "capabilities_for({}) has more than the class declares"),
-    (Eager, "before connect()", "send_audio() before connect() raised no PendingTransportError"),
-    (Shy, "before connect()", "is_connected is false after connect() has returned"),
+    (Eager, "nothing can be sent", "send_audio() when not connected raised no PendingTransportError"),
+    (Reusable, "has one call", "connect() during the call was not refused"),
+    (Lingering, "nothing can be sent", "is_connected is true after disconnect() has returned"),
+    (Waiting, "never paces", "it took 1.00 s to take 1 s of audio; send_audio() never waits"),
+    (Startled, "lost on purpose", "around a jump the agent got"),
+    (Stammering, "asks for each frame once", "it asked for user audio more than once, or backwards: 0+160, 120+160"),
+    (Hasty, "asks for each frame once", "in 1 s it asked for 1.98 s of the user's audio"),
+    (Muffled, "what is declared", "the agent did not get the tones of 1#4 within 5 s"),
+    (Controlling, "what is declared", "control('transfer') is not declared, but raised no UnsupportedCapabilityError"),
+    (Reluctant, "what is declared", "it raised UnsupportedCapabilityError: adapter 'in_process' does not support hold"),
+    (Shy, "nothing can be sent", "is_connected is false after connect() has returned"),
     (Touchy, "disconnect() may come", "disconnect() raised CallDroppedError: twice; it never raises"),
     (Halfhearted, "disconnect() may come", "disconnect() raised ValueError: no call; an adapter translates foreign"),
     (Deaf, "the user's audio", "the agent did not get the user's audio in full within 5 s"),
@@ -363,28 +475,27 @@ def test_an_error_of_ours_in_the_wrong_place_is_a_broken_rule_too() -> None:
 
 
 def test_a_transport_that_keeps_its_own_time_is_asked_for_the_users_audio_by_its_tick() -> None:
-    class Ticking(InProcess):
-        timing = replace(InProcess.timing, paced_by="transport")
+    run_virtual(check_adapter(Ticking, host, rules=rules("the user's audio", "asks for each frame")))
 
-        async def connect(self) -> None:
-            await super().connect()
-            self.ticking = asyncio.create_task(self._tick(), name="tick")
 
-        async def _tick(self) -> None:
-            position = 0
-            while True:
-                await LoopClock().sleep(0.02)
-                if self._line is not None:
-                    self._connected("send audio").deliver(self._line.user_frame(position, 160))
-                    position += 160
+def test_a_call_that_the_agent_places_is_checked_where_somebody_can_place_one() -> None:
+    inbound = rules("the agent places")
+    run_virtual(check_adapter(Dialled, host, dialler=host, rules=inbound))
 
-        async def disconnect(self) -> None:
-            if self.is_connected:
-                self.ticking.cancel()
-            await super().disconnect()
+    class DeafWhenDialled(Dialled, Deaf):
+        pass
 
-    run_virtual(check_adapter(Ticking, host, rules=rules("the user's audio")))
+    exempt = run_virtual(check_adapter(DeafWhenDialled, host, rules=inbound))
+    assert list(exempt.values()) == ["no dialler is given, whose agent would call it"]
+    with pytest.raises(
+        ConformanceError, match=r"a call like any other: the agent did not get the user's audio in full"
+    ):
+        run_virtual(check_adapter(DeafWhenDialled, host, dialler=host, rules=inbound))
+
+
+def test_nothing_is_left_after_two_hundred_calls() -> None:
+    run_virtual(check_adapter(InProcess, host, calls=200, rules=rules("left behind")))
 
 
 def test_a_rule_that_is_not_chosen_is_not_checked() -> None:
-    run_virtual(check_adapter(Deaf, host, rules=[words for words in RULES if words not in rules("the user's audio")]))
+    run_virtual(check_adapter(Deaf, host, rules=rules("declares a name", "the end of the call", "has one call")))

@@ -134,6 +134,21 @@ def matrix(**options: Any) -> int:  # Any: one for each option above
 
 
 @app.command()
+@click.argument("transport")
+@click.argument("url")
+@click.option(
+    "--token", envvar="TWILIO_AUTH_TOKEN", show_envvar=True, help="What the carrier's requests are signed with."
+)
+@click.option("--patience", type=click.FloatRange(min=0.05), default=1.0, show_default=True, help="Seconds per attack.")
+@_JSON
+def audit(**options: Any) -> int:  # Any: one for each option above
+    """Attack the agent at URL (twilio: its webhook or stream) and tell what it refuses; code 1: not all it should."""
+    from voiceharness.cli.audit import audit_agent
+
+    return audit_agent(**options)
+
+
+@app.command()
 @_JSON
 def doctor(**options: Any) -> int:  # Any: one for each option above
     """Tell what is installed and missing, and how to get it."""
@@ -160,3 +175,19 @@ def show_adapter(**options: Any) -> int:  # Any: one for each option above
     from voiceharness.cli.adapters import describe_adapter
 
     return describe_adapter(**options)
+
+
+@adapters.command("check")
+@click.argument("name")
+@_SET
+@click.option(
+    "--calls", type=click.IntRange(min=1), default=20, show_default=True, help="Calls that may leave nothing."
+)
+@click.option("--patience", type=float, default=5.0, show_default=True, help="Seconds that a step may take at most.")
+@click.option("--virtual/--real", default=None, help="Virtual or real time. Default: virtual where the adapter can.")
+@_JSON
+def check_adapter(**options: Any) -> int:  # Any: one for each option above
+    """Check an adapter against the rules of the contract; code 1: it breaks one."""
+    from voiceharness.cli.checking import check_installed
+
+    return check_installed(**options)

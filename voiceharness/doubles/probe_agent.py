@@ -47,6 +47,7 @@ class ProbeAgent(ScriptedPhoneAgent):
     def reaction(self, call: AgentCall) -> Callable[[UserItem], None]:
         """Obey what comes from the user's side of one call."""
         endpointer = Endpointer(call.rate)
+        self._news.set()
 
         def take(item: UserItem) -> None:
             self._news.set()

@@ -2,7 +2,8 @@
 
 A package offers an adapter class under the entry-point group ``voiceharness.adapters`` and a host (an async context
 manager that serves a :class:`PhoneAgent` and yields the options with which the adapter reaches it) under
-``voiceharness.hosts``; ours come in by the same door. Listing reads metadata and imports nothing.
+``voiceharness.hosts``; one whose agent calls the adapter instead, for an adapter that can be dialled, goes under
+``voiceharness.diallers``. Ours come in by the same door. Listing reads metadata and imports nothing.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from voiceharness.errors import AdapterDefinitionError, UnknownAdapterError, Voi
 if TYPE_CHECKING:
     from voiceharness.agent import Host
 
-__all__ = ["ADAPTERS", "HOSTS", "Plugin", "load_adapter", "load_host", "plugins"]
+__all__ = ["ADAPTERS", "DIALLERS", "HOSTS", "Plugin", "load_adapter", "load_host", "plugins"]
 
 ADAPTERS: Final = "voiceharness.adapters"
 HOSTS: Final = "voiceharness.hosts"
+DIALLERS: Final = "voiceharness.diallers"
+
+KINDS: Final = {ADAPTERS: "adapter", HOSTS: "host", DIALLERS: "dialler"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,9 +55,12 @@ def load_adapter(name: str) -> type[VoiceAgentAdapter]:
     return loaded
 
 
-def load_host(name: str) -> Host:
-    """Return the host that serves agents to the adapter of a name; errors are those of ``load_adapter``."""
-    host: Host = _loaded(HOSTS, name)[1]
+def load_host(name: str, *, group: str = HOSTS) -> Host:
+    """Return the host that serves agents to the adapter of a name; errors are those of ``load_adapter``.
+
+    With ``group=DIALLERS`` it is the one whose agents call the adapter.
+    """
+    host: Host = _loaded(group, name)[1]
     return host
 
 
@@ -63,7 +70,7 @@ def _plugin(entry: EntryPoint) -> Plugin:
 
 
 def _loaded(group: str, name: str) -> tuple[Plugin, Any]:  # Any: whatever the entry point names
-    kind = "adapter" if group == ADAPTERS else "host"
+    kind = KINDS[group]
     found = {_plugin(entry): entry for entry in entry_points(group=group, name=name)}
     if not found:
         known = ", ".join(dict.fromkeys(plugin.name for plugin in plugins(group)))

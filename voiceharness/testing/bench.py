@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import numpy as np
+
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import NS, LoopClock, Pacer
 from voiceharness.doubles.probe_agent import ProbeAgent
@@ -37,7 +39,18 @@ class GuardedAdapter:
 
     def __init__(self, adapter: VoiceAgentAdapter, patience: float) -> None:
         self.adapter = adapter
+        self.track = _Track(adapter.rate)
         self._patience = patience
+
+    @property
+    def keeps_time(self) -> bool:
+        """Whether the transport asks for the user's frames by its own tick."""
+        return self.adapter.timing.paced_by == "transport"
+
+    @property
+    def asked(self) -> list[tuple[int, int]]:
+        """Which stretches of the user's track a transport that keeps time has asked for: position and length."""
+        return self.track.asked
 
     def broken(self, detail: str) -> ConformanceError:
         """Make the error that says what was observed; the rule's words are added by who runs the rule."""
@@ -63,8 +76,10 @@ class GuardedAdapter:
             ) from error
 
     async def connect(self) -> None:
-        """Connect."""
+        """Connect; a transport that keeps time finds a silent user's track to ask for frames."""
         await self.bounded("connect()", self.adapter.connect())
+        if self.keeps_time:
+            self.adapter.attach(self.track)
 
     async def disconnect(self) -> None:
         """Disconnect, which never raises."""
@@ -128,18 +143,22 @@ class BenchCall:
         except TimeoutError:
             raise self.adapter.broken(f"the agent did not get {what} within {self.bench.patience:g} s") from None
 
-    async def say(self, samples: Any) -> None:
-        """Send the user's audio at 1x, by the adapter's own tick where it has one."""
-        adapter = self.adapter.adapter
-        clock, rate = LoopClock(), adapter.rate
-        if adapter.timing.paced_by == "transport":
-            adapter.attach(_Track(samples, rate))
+    @property
+    def keeps_time(self) -> bool:
+        """Whether the transport asks for the user's frames by its own tick."""
+        return self.adapter.keeps_time
+
+    async def say(self, samples: Any, *, at: int = 0) -> None:
+        """Send the user's audio at 1x, its first sample at a position, by the adapter's own tick where it has one."""
+        clock, rate = LoopClock(), self.adapter.adapter.rate
+        if self.keeps_time:
+            self.adapter.track.say(samples)
             await clock.sleep(len(samples) / rate)
             return
         frame = round(FRAME * rate)
         pacer = Pacer(clock, start_ns=clock.now_ns(), rate=rate)
         for start in range(0, len(samples), frame):
-            piece = AudioChunk.from_samples(samples[start : start + frame], rate, start)
+            piece = AudioChunk.from_samples(samples[start : start + frame], rate, at + start)
             await pacer.wait_for(start + len(piece))
             await self.adapter.send_audio(piece)
 
@@ -150,7 +169,9 @@ class Bench:
 
     make: Callable[..., VoiceAgentAdapter]
     host: Host
-    patience: float
+    patience: float = 5.0
+    calls: int = 20
+    dialler: Host | None = None
 
     @asynccontextmanager
     async def adapter(self, agent: ProbeAgent) -> AsyncIterator[GuardedAdapter]:
@@ -168,22 +189,36 @@ class Bench:
         agent = ProbeAgent(cues)
         async with self.adapter(agent) as adapter:
             await adapter.connect()
-            yield BenchCall(adapter, agent, self)
+            call = BenchCall(adapter, agent, self)
+            await call.agent_has("the call", lambda _log: True)
+            yield call
 
 
 class _Track:
-    """What a transport that keeps its own time asks for the user's frames."""
+    """What a transport that keeps its own time asks for the user's frames: silence, until something is said."""
 
-    def __init__(self, samples: Any, rate: int) -> None:
+    def __init__(self, rate: int) -> None:
         self.agent_speaking = asyncio.Event()
         self.heard_transcript = ""
-        self._chunk = AudioChunk.from_samples(samples, rate, 0)
+        self.asked: list[tuple[int, int]] = []
+        self._rate = rate
+        self._sound: Any = np.zeros(0, np.int16)
+        self._start = 0
+
+    def say(self, samples: Any) -> None:
+        """Put a sound where the next frame is asked for."""
+        self._start = sum(self.asked[-1]) if self.asked else 0
+        self._sound = samples
 
     async def take_turn(self, message: Message) -> AudioChunk:
         """Take no turn."""
         raise UnsupportedCapabilityError(adapter="the bench", capability="turns")
 
     def user_frame(self, position: int, samples: int, due_ns: int | None = None) -> AudioChunk:
-        """Return a stretch of the track, silence after its end."""
-        pcm = self._chunk.pcm[2 * position : 2 * (position + samples)]
-        return AudioChunk(pcm.ljust(2 * samples, b"\0"), self._chunk.rate, position)
+        """Return a stretch of the track, silence where nothing is said."""
+        self.asked.append((position, samples))
+        frame = np.zeros(samples, np.int16)
+        begin = position - self._start
+        piece = self._sound[max(begin, 0) : max(begin + samples, 0)]
+        frame[max(-begin, 0) :][: len(piece)] = piece
+        return AudioChunk.from_samples(frame, self._rate, position)

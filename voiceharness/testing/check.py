@@ -19,24 +19,33 @@ __all__ = ["check_adapter"]
 
 
 async def check_adapter(
-    make: Callable[..., VoiceAgentAdapter], host: Host, *, patience: float = 5.0, rules: Iterable[str] = RULES
-) -> None:
+    make: Callable[..., VoiceAgentAdapter],
+    host: Host,
+    *,
+    dialler: Host | None = None,
+    patience: float = 5.0,
+    calls: int = 20,
+    rules: Iterable[str] = RULES,
+) -> dict[str, str]:
     """Check an adapter by many short calls to an agent of the kit; run it in virtual or in real time.
 
     ``host`` serves the agent, and ``make`` gets what it yields as keyword arguments and returns a new adapter. No step
-    may take longer than ``patience`` seconds. ``rules`` chooses among :data:`RULES`.
+    may take longer than ``patience`` seconds. ``dialler`` serves an agent that calls the adapter, for one that can be
+    dialled. ``calls``: after so many of them nothing may be left behind. ``rules`` chooses among :data:`RULES`.
+
+    Returns the rules that do not apply to the adapter, each with the reason.
 
     Raises:
         ConformanceError: (an ``AssertionError``) names the rule that is broken, and what was seen.
     """
-    bench = Bench(make, host, patience)
-    for words in rules:
-        await _check(bench, words, RULES[words])
+    bench = Bench(make, host, patience, calls, dialler)
+    reasons = {words: await _check(bench, words, RULES[words]) for words in rules}
+    return {words: reason for words, reason in reasons.items() if reason is not None}
 
 
-async def _check(bench: Bench, words: str, rule: Rule) -> None:
+async def _check(bench: Bench, words: str, rule: Rule) -> str | None:
     try:
-        await rule(bench)
+        return await rule(bench)
     except ConformanceError as error:
         raise ConformanceError(adapter=error.adapter, rule=words, detail=error.detail) from error.__cause__
     except VoiceHarnessError as error:

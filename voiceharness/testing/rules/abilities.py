@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, get_args
 
+import numpy as np
+
 from voiceharness.audio.chunk import AudioChunk
+from voiceharness.audio.dtmf import detect, generate
 from voiceharness.audio.signals import tone
-from voiceharness.capabilities import DtmfMethod
+from voiceharness.capabilities import CallAction, DtmfMethod
 from voiceharness.clock import LoopClock
 from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.errors import UnsupportedCapabilityError
@@ -18,11 +21,13 @@ if TYPE_CHECKING:
 
     from voiceharness.adapter import Received
     from voiceharness.capabilities import AdapterCapabilities
+    from voiceharness.doubles.log import CallLog
     from voiceharness.testing.bench import Bench, BenchCall, GuardedAdapter
 
 __all__ = ["can_do_what_it_declares", "declares_itself"]
 
 DIGITS: Final = "1#4"
+AROUND: Final = 0.2
 SAYING: Final = (Word("good", 0.0, 0.2), Word("morning", 0.2, 0.4))
 SAID: Final = "good morning"
 
@@ -51,6 +56,10 @@ async def can_do_what_it_declares(bench: Bench) -> None:
             async with bench.call() as call:
                 await _check_digits(call, method)
     await _check_transcripts(bench)
+    await _check_tones(bench)
+    for action in get_args(CallAction):
+        async with bench.call() as call:
+            await _check_control(call, action)
 
 
 async def _check_interruption(bench: Bench) -> None:
@@ -83,6 +92,35 @@ async def _check_transcripts(bench: Bench) -> None:
         received = await call.adapter.received_until(lambda items: SAID in _text(items))
         if SAID not in _text(received):
             raise call.adapter.broken(f"streaming_transcripts is declared, but of the words came {_text(received)!r}")
+
+
+async def _check_tones(bench: Bench) -> None:
+    async with bench.call() as call:
+        adapter = call.adapter.adapter
+        if "inband" not in adapter.capabilities.dtmf:
+            return
+        quiet = np.zeros(round(AROUND * adapter.rate), np.int16)
+        await call.say(np.concatenate((quiet, generate(DIGITS, adapter.rate), quiet)))
+        await call.agent_has(f"the tones of {DIGITS}", lambda log: len(_keys(log)) >= len(DIGITS))
+        if _keys(call.agent.log) != DIGITS:
+            raise call.adapter.broken(f"the agent heard the tones of {_keys(call.agent.log)} where {DIGITS} were sent")
+
+
+async def _check_control(call: BenchCall, action: CallAction) -> None:
+    """See that what is not declared is refused, and that a call can be held and resumed where that is declared.
+
+    The others need somebody else (transfer), or a call that is not answered yet (reject, cancel).
+    """
+    guarded, declared = call.adapter, call.adapter.adapter.capabilities.call_control
+    if action not in declared:
+        await _expect_unsupported(guarded, f"control({action!r})", guarded.adapter.control(action, target="nobody"))
+    elif action == "resume":
+        await guarded.bounded("control('hold')", guarded.adapter.control("hold"))
+        await guarded.bounded("control('resume')", guarded.adapter.control("resume"))
+
+
+def _keys(log: CallLog) -> str:
+    return "".join(found.key for found in detect(log.audio.samples, log.rate))
 
 
 async def _expect_unsupported(guarded: GuardedAdapter, what: str, work: Coroutine[Any, Any, object]) -> None:

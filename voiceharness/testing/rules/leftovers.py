@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["can_be_cancelled", "leaves_nothing_behind"]
 
-CALLS: Final = 20
 MOMENT: Final = 0.1
 
 
@@ -42,12 +41,12 @@ async def leaves_nothing_behind(bench: Bench) -> None:
     """After many calls there are as many tasks, threads and open files as after the first."""
     await _short_call(bench)  # what is loaded once, at the first call, is no residue
     before = Residue.now()
-    for _ in range(CALLS):
+    for _ in range(bench.calls):
         await _short_call(bench)
     left = await before.since(LoopClock(), patience=bench.patience)
     if left:
         async with bench.adapter(ProbeAgent()) as guarded:
-            raise guarded.broken(f"after {CALLS} calls there were left: {left}")
+            raise guarded.broken(f"after {bench.calls} calls there were left: {left}")
 
 
 async def _cancel_everywhere(

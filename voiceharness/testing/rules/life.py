@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import LoopClock
 from voiceharness.doubles.probe_agent import ProbeAgent
-from voiceharness.errors import CallError, PendingTransportError, VoiceHarnessError
+from voiceharness.errors import CallError, ConformanceError, PendingTransportError, VoiceHarnessError
 from voiceharness.events import EndOfStream, RemoteHangup
+from voiceharness.testing.rules.media import carries_the_agent, carries_the_user
 from voiceharness.testing.rules.sound import judge_rising, rising, sound_of
 
 if TYPE_CHECKING:
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "disconnects_at_any_time",
-    "refuses_before_connect",
+    "has_one_call",
+    "refuses_unless_connected",
     "survives_a_crash_of_the_agent",
+    "takes_a_call_of_the_agent",
     "tells_the_end",
     "wakes_who_waits",
 ]
@@ -30,16 +34,46 @@ __all__ = [
 MOMENT: Final = 0.1
 
 
-async def refuses_before_connect(bench: Bench) -> None:
+async def refuses_unless_connected(bench: Bench) -> str | None:
     """Sending and receiving raise ``PendingTransportError``, unless there is no state of not being connected."""
     async with bench.adapter(ProbeAgent()) as guarded:
-        if guarded.adapter.is_connected:
-            return
+        if _is_connected(guarded):
+            return "it has no state of not being connected"
         await _expect_pending(guarded, "send_audio()", guarded.send_audio(AudioChunk(bytes(320), position=0)))
         await _expect_pending(guarded, "receive_audio()", guarded.receive_audio(MOMENT))
         await guarded.connect()
-        if not guarded.adapter.is_connected:
+        if not _is_connected(guarded):
             raise guarded.broken("is_connected is false after connect() has returned")
+        await guarded.disconnect()
+        if _is_connected(guarded):
+            raise guarded.broken("is_connected is true after disconnect() has returned")
+        if not guarded.keeps_time:
+            await _expect_pending(guarded, "send_audio()", guarded.send_audio(AudioChunk(bytes(320), position=0)))
+    return None
+
+
+async def has_one_call(bench: Bench) -> None:
+    """A second ``connect``, during the call or after it, is refused, and does the call no harm."""
+    async with bench.call() as call:
+        await _expect_refusal(call.adapter, "connect() during the call")
+        if not call.adapter.adapter.is_connected:
+            raise call.adapter.broken("a second connect() ended the call")
+        await call.adapter.disconnect()
+        await _expect_refusal(call.adapter, "connect() after the call")
+
+
+async def takes_a_call_of_the_agent(bench: Bench) -> str | None:
+    """A call that the agent places is answered, and both sides hear each other as on any other call."""
+    async with bench.adapter(ProbeAgent()) as guarded:
+        if "be_dialled" not in guarded.adapter.capabilities.directions:
+            return "it cannot be dialled"
+    if bench.dialler is None:
+        return "no dialler is given, whose agent would call it"
+    dialled = replace(bench, host=bench.dialler, dialler=None)
+    await carries_the_user(dialled)
+    await carries_the_agent(dialled)
+    await tells_the_end(dialled)
+    return None
 
 
 async def disconnects_at_any_time(bench: Bench) -> None:
@@ -87,6 +121,20 @@ async def wakes_who_waits(bench: Bench) -> None:
         _judge_ended(call.adapter, "a waiting receive_audio(), after disconnect(),", waiting)
 
 
+def _is_connected(guarded: GuardedAdapter) -> bool:
+    return guarded.adapter.is_connected
+
+
+async def _expect_refusal(guarded: GuardedAdapter, what: str) -> None:
+    try:
+        await guarded.bounded("connect()", guarded.adapter.connect())
+    except VoiceHarnessError as error:
+        if isinstance(error, ConformanceError):
+            raise
+        return
+    raise guarded.broken(f"{what} was not refused; one adapter object is one call")
+
+
 class _CrashingProbe(ProbeAgent):
     async def act(self, call: AgentCall) -> None:
         await call.clock.sleep(MOMENT)
@@ -105,7 +153,7 @@ async def _expect_pending(guarded: GuardedAdapter, what: str, work: Awaitable[ob
         await work
     except PendingTransportError:
         return
-    raise guarded.broken(f"{what} before connect() raised no PendingTransportError")
+    raise guarded.broken(f"{what} when not connected raised no PendingTransportError")
 
 
 async def _tolerate(work: Awaitable[object]) -> None:

@@ -34,9 +34,9 @@ async def carries_the_user(bench: Bench) -> None:
     async with bench.call() as call:
         rate = call.adapter.adapter.rate
         await call.say(np.concatenate((rising(rate), np.zeros(round(AFTER * rate), np.int16))))
-        least = round((DURATION + AFTER - LENGTH_TOLERANCE) * rate)
-        await call.agent_has("the user's audio in full", lambda log: len(log.audio) >= least)
-        judge_rising(call.adapter, "the agent", call.agent.log.audio.samples)
+        least = DURATION + AFTER - LENGTH_TOLERANCE
+        await call.agent_has("the user's audio in full", lambda log: len(log.audio) >= least * log.rate)
+        judge_rising(call.adapter, "the agent", call.agent.log.audio.samples, call.agent.log.rate)
 
 
 async def carries_the_agent(bench: Bench) -> None:

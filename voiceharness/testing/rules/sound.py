@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from voiceharness.adapter import Received
     from voiceharness.testing.bench import GuardedAdapter
 
-__all__ = ["BLOCK", "DURATION", "LENGTH_TOLERANCE", "LEVELS_DB", "judge_rising", "rising", "sound_of"]
+__all__ = [
+    "BLOCK",
+    "DURATION",
+    "LENGTH_TOLERANCE",
+    "LEVELS_DB",
+    "QUIET",
+    "judge_rising",
+    "judge_steps",
+    "rising",
+    "sound_of",
+]
 
 LEVELS_DB: Final = (-30.0, -24.0, -18.0, -12.0)
 BLOCK: Final = 0.1
@@ -35,15 +45,23 @@ def sound_of(items: list[Received]) -> Any:  # Any: an int16 array
     return np.concatenate(chunks) if chunks else np.zeros(0, np.int16)
 
 
-def judge_rising(guarded: GuardedAdapter, who: str, samples: Any) -> None:
-    """See that the blocks came whole and in their order; silence around them does not count."""
-    rate = guarded.adapter.rate
+def judge_rising(guarded: GuardedAdapter, who: str, samples: Any, rate: int | None = None) -> None:
+    """See that the blocks came whole and in their order; silence around them does not count.
+
+    ``rate`` is that of ``samples`` where it is not the line's.
+    """
+    rate = rate or guarded.adapter.rate
     loud = np.flatnonzero(np.abs(samples.astype(int)) > QUIET)
     heard = samples[loud[0] : loud[-1] + 1] if len(loud) else samples[:0]
     if abs(len(heard) / rate - DURATION) > LENGTH_TOLERANCE:
         raise guarded.broken(f"{who} got {len(heard) / rate:.3f} s of sound where {DURATION:g} s were sent")
-    blocks = np.array_split(heard.astype(float), len(LEVELS_DB))
-    levels = [20 * np.log10(np.sqrt(np.mean(block**2)) / 32768) for block in blocks]
+    judge_steps(guarded, who, heard, len(LEVELS_DB))
+
+
+def judge_steps(guarded: GuardedAdapter, who: str, heard: Any, blocks: int) -> None:
+    """See that equal parts of a sound are each louder than the one before."""
+    parts = np.array_split(heard.astype(float), blocks)
+    levels = [20 * np.log10(np.sqrt(np.mean(part**2)) / 32768 + 1e-9) for part in parts]
     if any(later - earlier < LEAST_STEP_DB for earlier, later in pairwise(levels)):
         shown = ", ".join(f"{level:.0f}" for level in levels)
         raise guarded.broken(f"{who} got blocks of sound at {shown} dB, which were sent from quiet to loud")
