@@ -8,7 +8,9 @@ are left out. With a token, requests that are not signed over the public URL are
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from voiceharness.protocols.media_streams.vocabulary import Dialect
 
 __all__ = ["TwilioAgentApp"]
+
+logger = logging.getLogger(__name__)
 
 Scope = MutableMapping[str, Any]  # Any: ASGI's scopes and events have values of many types
 Receive = Callable[[], Awaitable[Scope]]
@@ -110,10 +114,15 @@ class _Conversation:
         self._end = end
         self._receive = receive
         self._send = send
+        self._closed = False
 
     async def run(self, agent: PhoneAgent, goodbye: float) -> None:
-        """Serve the agent from ``start`` until either side ends the call."""
-        if not await self._started():
+        """Serve the agent from ``start`` until either side ends the call, or the carrier breaks the protocol."""
+        try:
+            if not await self._started():
+                return
+        except RemoteProtocolError as error:
+            await self._refuse(error)
             return
         call = AgentCall(LoopClock())
         tasks = [
@@ -162,8 +171,16 @@ class _Conversation:
                     break
                 self._deliver(self._judge(event), call)
         except RemoteProtocolError as error:
-            call.crash(error)
+            call.deliver(CallEnded(str(error)))
+            await self._refuse(error)
         call.deliver(CallEnded("the carrier ended the stream"))
+
+    async def _refuse(self, error: RemoteProtocolError) -> None:
+        """Close because of what the carrier sent: that is its fault, not the agent's."""
+        logger.warning("%s", error)
+        self._closed = True
+        with suppress(OSError):
+            await self._send({"type": "websocket.close", "code": 1002, "reason": "protocol violation"})
 
     def _deliver(self, message: messages.Message, call: AgentCall) -> None:
         match message:
@@ -185,7 +202,8 @@ class _Conversation:
             while not isinstance(item := await call.sent(), EndOfStream | RemoteHangup):
                 for text in self._texts(item):
                     await self._send({"type": "websocket.send", "text": text})
-            await self._send({"type": "websocket.close", "code": 1000})
+            if not self._closed:
+                await self._send({"type": "websocket.close", "code": 1000})
         except OSError:
             return  # the carrier was faster: there is nobody left to tell
         except AgentCrashedError as error:

@@ -113,11 +113,11 @@ class AsgiStream:
             self._task.cancel()
             raise
 
-    def send(self, text: str) -> bool:
+    def send(self, message: str | bytes) -> bool:
         """Put a message where the application receives it."""
         if self._closed is not None:
             return False
-        self._deliver({"type": "websocket.receive", "text": text})
+        self._deliver({"type": "websocket.receive", "text" if isinstance(message, str) else "bytes": message})
         return True
 
     def close(self, code: int = 1000, reason: str = "") -> None:

@@ -52,8 +52,8 @@ class StreamListener(Protocol):
 class StreamSocket(Protocol):
     """An open websocket."""
 
-    def send(self, text: str) -> bool:
-        """Send a text message; False if the websocket is closed: the listener is told, or about to be, how.
+    def send(self, message: str | bytes) -> bool:
+        """Send a message, text or binary; False if the websocket is closed: the listener is told, or about to be, how.
 
         What the far side does not read is kept, within bounds.
         """

@@ -122,12 +122,15 @@ class FastSocket(picows.WSListener):
 
     # A stream socket's face
 
-    def send(self, text: str) -> bool:
-        """Send a text message."""
+    def send(self, message: str | bytes) -> bool:
+        """Send a message, text or binary."""
         transport = self._transport
         if transport is None or self._closing or self._closed is not None or self._lost.done():
             return False
-        transport.send(picows.WSMsgType.TEXT, text.encode())
+        if isinstance(message, str):
+            transport.send(picows.WSMsgType.TEXT, message.encode())
+        else:
+            transport.send(picows.WSMsgType.BINARY, message)
         if transport.underlying_transport.get_write_buffer_size() > MAX_UNREAD:
             self._fail(f"it does not read: more than {MAX_UNREAD} bytes wait for it")
         return True

@@ -124,14 +124,14 @@ class WebSocketConnection(asyncio.Protocol):
             held, self._held = bytes(self._held), None
             self.data_received(held)
 
-    def send(self, text: str | bytes) -> bool:
+    def send(self, message: str | bytes) -> bool:
         """Send a message, text or binary."""
         if self._sans_io.state is not State.OPEN or self.lost.done():
             return False
-        if isinstance(text, str):
-            self._sans_io.send_text(text.encode())
+        if isinstance(message, str):
+            self._sans_io.send_text(message.encode())
         else:
-            self._sans_io.send_binary(text)
+            self._sans_io.send_binary(message)
         self.flush()
         return True
 

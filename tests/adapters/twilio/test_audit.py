@@ -1,0 +1,75 @@
+"""The audit against agents that are careful, careless and fragile."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.adapters.twilio.wire_agent import STREAM, VOICE, WireAgent
+from voiceharness.clock import run_real, run_virtual
+from voiceharness.doubles import SilentAgent
+from voiceharness.errors import CallRejectedError
+from voiceharness_adapters.twilio import TwilioAgentApp
+from voiceharness_adapters.twilio.asgi_server import serve_asgi
+from voiceharness_adapters.twilio.audit import AuditReport, audit
+
+__all__: list[str] = []
+
+TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+def verdicts(report: AuditReport) -> dict[str, str]:
+    return {finding.attack: finding.verdict for finding in report.findings}
+
+
+def test_an_agent_that_checks_signatures_refuses_strangers() -> None:
+    """Case B33."""
+    report = run_virtual(audit(VOICE, app=TwilioAgentApp(SilentAgent(), token=TOKEN), token=TOKEN))
+    found = verdicts(report)
+    signed = {attack: verdict for attack, verdict in found.items() if "sign" in attack}
+    assert len(signed) == 8
+    assert set(signed.values()) == {"refused"}
+    assert found["stream of a call that was never announced"] == "tolerated"
+    assert (found["a second start"], found["media before the start"]) == ("refused", "refused")
+    assert report.findings[-1].passed
+    assert "not met as they should be" in str(report)
+
+
+def test_an_agent_that_takes_anybody_is_found_out() -> None:
+    report = run_virtual(audit(VOICE, app=TwilioAgentApp(SilentAgent())))
+    found = verdicts(report)
+    assert found["webhook without a signature"] == "tolerated"
+    assert found["stream signed by a stranger"] == "tolerated"
+    assert found["webhook signed for another scheme"] == "left_out"
+    assert not report.passed
+
+
+def test_an_agent_that_breaks_on_a_bad_message_is_told_from_one_that_refuses_it() -> None:
+    """The wire agent parses without care."""
+    report = run_virtual(audit(STREAM, app=WireAgent))
+    hostile = report.findings[-1]
+    assert hostile.verdict == "broke"
+    assert "a word" in hostile.detail
+    assert not hostile.passed
+
+
+def test_the_stream_alone_can_be_audited() -> None:
+    report = run_virtual(audit(STREAM, app=TwilioAgentApp(SilentAgent(), token=TOKEN), token=TOKEN))
+    assert not any(finding.attack.startswith("webhook") for finding in report.findings)
+
+
+def test_an_agent_that_refuses_the_proper_call_cannot_be_audited() -> None:
+    with pytest.raises(CallRejectedError, match="proper call"):
+        run_virtual(audit(VOICE, app=TwilioAgentApp(SilentAgent(), token=TOKEN)))
+
+
+@pytest.mark.realtime
+def test_an_audit_over_sockets_finds_the_same() -> None:
+    async def main() -> AuditReport:
+        async with serve_asgi(TwilioAgentApp(SilentAgent(), token=TOKEN)) as port:
+            return await audit(f"http://127.0.0.1:{port}/voice", token=TOKEN, patience=0.1)
+
+    report = run_real(main())
+    virtual = run_virtual(audit(VOICE, app=TwilioAgentApp(SilentAgent(), token=TOKEN), token=TOKEN))
+    assert {a: v for a, v in verdicts(report).items() if "sign" in a} == {
+        a: v for a, v in verdicts(virtual).items() if "sign" in a
+    }

@@ -1,0 +1,50 @@
+"""``voiceharness audit``: attack an agent as a stranger would, and say what it refuses.
+
+The attacks belong to a transport, so each transport's package offers its own, as an entry point of the group
+``voiceharness.audits``: an async function of the agent's URL, with ``token`` and ``patience``.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Final
+
+from voiceharness.cli.output import tell, tell_json
+from voiceharness.clock import run_real
+from voiceharness.errors import UnknownAdapterError
+from voiceharness.report.serialization import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+__all__ = ["AUDITS", "audit_agent"]
+
+AUDITS: Final = "voiceharness.audits"
+
+
+def audit_agent(*, transport: str, url: str, token: str | None, patience: float, as_json: bool) -> int:
+    """Audit the agent at a URL; 1: it did not meet every attack as a careful agent does.
+
+    Raises:
+        UnknownAdapterError: if no package offers attacks on this transport.
+        CallError: if the agent cannot be reached, or refuses a proper call.
+    """
+    report = run_real(_audit(transport, url, token, patience))
+    if as_json:
+        facts = {"url": report.url, "passed": report.passed, "findings": plain(report.findings)}
+        tell_json({"format": "voiceharness-audit/1", **facts})
+    else:
+        tell(str(report))
+    return 0 if report.passed else 1
+
+
+async def _audit(transport: str, url: str, token: str | None, patience: float) -> Any:  # Any: the transport's report
+    return await _attacks(transport)(url, token=token, patience=patience)
+
+
+def _attacks(transport: str) -> Callable[..., Awaitable[Any]]:
+    offered = {entry.name: entry for entry in entry_points(group=AUDITS)}
+    if transport not in offered:
+        raise UnknownAdapterError(f"there is no audit of {transport!r}; there are: {', '.join(offered) or 'none'}")
+    attacks: Callable[..., Awaitable[Any]] = offered[transport].load()
+    return attacks
