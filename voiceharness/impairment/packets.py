@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_FATE", "Duplicate", "Fate", "Jitter", "Loss", "PacketImpairment", "Packets", "Reorder"]
 
 _WORD: Final = float(2**64)
+_DRAWN_AT_ONCE: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ class Packets:
         self._impairments = tuple(impairments)
         self._seed = seed
         self._lost: dict[int, list[bool]] = {}
+        self._drawn: dict[int, list[float]] = {}
 
     @property
     def idle(self) -> bool:
@@ -140,7 +142,11 @@ class Packets:
         return known[frame]
 
     def _draw(self, index: int, frame: int) -> float:
-        return float(random_words(1, self._seed * 16 + index, frame)[0]) / _WORD
+        drawn = self._drawn.setdefault(index, [])
+        while len(drawn) <= frame:
+            words = random_words(_DRAWN_AT_ONCE, self._seed * 16 + index, len(drawn))
+            drawn += (words / _WORD).tolist()
+        return drawn[frame]
 
 
 def _share(what: str, rate: float) -> None:

@@ -140,8 +140,10 @@ class Talk:
             self.interrupted()
 
     def user_began(self) -> None:
-        """Stop waiting for the user to speak."""
+        """Stop waiting for the user to speak, and stay."""
+        self.leaving = False
         self.cancel("silence")
+        self.cancel("hang up")
 
     def user_finished(self, speech: UserSpeech) -> None:
         """Answer what was more than a cough or a listener's word."""

@@ -37,6 +37,9 @@ BURST: Final = 0.15
 HARDLY: Final = 0.1
 """Seconds of an item that nobody notices to have heard."""
 
+RINGING: Final = 0.015
+"""Seconds for which a filter on the line may sound on; a frame that was sent is longer."""
+
 _REACTION: Final = 0.3
 _OLD_FOR: Final = 0.7
 _GOES_ON: Final = 0.5
@@ -103,7 +106,8 @@ def sound_after_stop(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
     for barge_in in _interruptions(metrics):
         leaks += [part for part in barge_in.residual if barge_in.flush is not None or _is_burst(record, part)]
     for leak in joined(leaks):
-        yield _stray(record, leak)
+        if len(leak) >= RINGING * record.rate:
+            yield _stray(record, leak)
 
 
 def lost_first_words(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
