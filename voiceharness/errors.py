@@ -24,6 +24,7 @@
     │   └── RemoteProtocolError         the agent's side violated it              (exit code 6)
     ├── AudioError                      samples or files that cannot be used      (exit code 2)
     ├── SpeechError                     a speech engine failed                    (exit code 5)
+    ├── WorkerError                     the process that made a call died or hung (exit code 5)
     └── VirtualTimeError                work that virtual time cannot follow      (exit code 5)
         └── StallError                  everybody waits and no timer is set
 
@@ -60,6 +61,7 @@ __all__ = [
     "UnsupportedCapabilityError",
     "VirtualTimeError",
     "VoiceHarnessError",
+    "WorkerError",
 ]
 
 
@@ -223,3 +225,7 @@ class VirtualTimeError(VoiceHarnessError):
 
 class StallError(VirtualTimeError):
     """Every task waits and no timer is set: nothing can ever happen again."""
+
+
+class WorkerError(VoiceHarnessError):
+    """The process that made a call died, or gave no sign of life. The calls of other processes go on."""

@@ -1,0 +1,104 @@
+"""One call of a suite: what to call and where its evidence goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from voiceharness.registry.target import Target
+from voiceharness.report.artefacts import save_call
+from voiceharness.report.document import call_document
+from voiceharness.report.html.call_page import write_call_page
+from voiceharness.report.html.suite_page import SUITE_PAGE
+from voiceharness.report.redaction import secrets_in
+from voiceharness.scenario.result import CallResult, outcome_of
+from voiceharness.scenario.run import SpeechEngines
+from voiceharness.speech.cache import SpeechCache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from voiceharness.agent import PhoneAgent
+    from voiceharness.report.suite import SuiteCall
+    from voiceharness.scenario.result import StepResult
+    from voiceharness.scenario.scenario import Scenario
+
+__all__ = ["Job", "make_call", "save_result"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A call to make, as plain data, so that another process can make it.
+
+    ``folder`` is where its evidence goes; no two jobs share one. ``adapter``, ``options`` and ``agent`` are those of
+    :class:`Target`; an agent goes by ``package.module:name``, or is a class or function at the top of a module.
+    ``cache`` is a folder of speech that any number of processes share. ``page``: write the call's page as well.
+    ``allow_untrusted``: judge the call by its expectations although the harness was late.
+    """
+
+    scenario: Scenario
+    folder: Path
+    adapter: str | None = None
+    options: Mapping[str, object] = field(default_factory=dict)
+    agent: Callable[[], PhoneAgent] | str | None = None
+    virtual: bool | None = None
+    file: Path | None = None
+    cache: Path | None = None
+    page: bool = False
+    allow_untrusted: bool = False
+
+    @property
+    def target(self) -> Target:
+        """Whom to call, and how."""
+        return Target(self.adapter, self.options, self.agent)
+
+    def broken(self, error: BaseException) -> CallResult:
+        """Make the result of a call of which nothing is known but what broke it."""
+        adapter = self.target.adapter_for(self.scenario)
+        return CallResult(self.scenario.name, adapter, outcome_of(error), self.scenario.seed, error=error)
+
+
+def make_call(
+    job: Job,
+    *,
+    on_step: Callable[[StepResult], None] = lambda _step: None,
+    keep: Callable[[CallResult], None],
+) -> None:
+    """Make a call; ``keep`` is given its result, whatever became of it.
+
+    Raises:
+        KeyboardInterrupt: if it was interrupted; also then ``keep`` was given what there is.
+    """
+    kept: list[CallResult] = []
+    speech = None if job.cache is None else SpeechEngines(cache=SpeechCache(job.cache))
+    try:
+        job.target.call(job.scenario, virtual=job.virtual, speech=speech, on_step=on_step, keep=kept.append)
+    except Exception as error:  # supervision point: one broken call must not take the others with it
+        kept = kept or [job.broken(error)]
+    except BaseException as error:
+        kept = kept or [job.broken(error)]
+        raise
+    finally:
+        keep(_trusted(kept[0]) if job.allow_untrusted else kept[0])
+
+
+def save_result(job: Job, result: CallResult) -> SuiteCall:
+    """Save the evidence of a job's call, and describe it.
+
+    Raises:
+        OptionError: if the folder cannot be written.
+    """
+    secrets = secrets_in(job.target.options_for(job.scenario))
+    folder = save_call(result, job.folder, secrets=secrets)
+    if job.page:
+        write_call_page(folder, suite_page=f"../{SUITE_PAGE}")
+    file = None if job.file is None else str(job.file)
+    return {"file": file, "folder": str(folder), "call": call_document(result, secrets=secrets)}
+
+
+def _trusted(result: CallResult) -> CallResult:
+    """Judge a call by its expectations although the harness was late."""
+    if result.error is not None or result.trust.trustworthy or result.outcome != "harness_fault":
+        return result
+    return replace(result, outcome="failed" if result.failures else "passed")
