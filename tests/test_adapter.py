@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
@@ -20,6 +21,7 @@ from voiceharness.errors import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from voiceharness.adapter import Received
@@ -325,3 +327,19 @@ def test_an_endpoint_that_closes_lets_go_of_those_who_wait() -> None:
 def test_an_inbound_call_does_not_show_who_was_dialled() -> None:
     assert "5550100001" not in repr(InboundCall("handle", identity="+15550100001", nonce="secret"))
     assert "secret" not in repr(InboundCall("handle", nonce="secret"))
+
+
+def test_an_adapter_knows_what_it_can_do_with_the_options_it_was_made_with() -> None:
+    class Optional(Plain):
+        capabilities = replace(Plain.capabilities, streaming_transcripts=True)
+
+        def __init__(self, *, words: bool = True) -> None:
+            self.words = words
+
+        @classmethod
+        def capabilities_for(cls, options: Mapping[str, object]) -> AdapterCapabilities:
+            return replace(cls.capabilities, streaming_transcripts=bool(options.get("words", True)))
+
+    assert Optional().own_capabilities.streaming_transcripts
+    assert not Optional(words=False).own_capabilities.streaming_transcripts
+    assert Optional.capabilities.streaming_transcripts

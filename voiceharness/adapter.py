@@ -8,6 +8,7 @@ method: a class that has one without the other is refused when it is created.
 from __future__ import annotations
 
 import asyncio
+import inspect
 from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import dataclass, field
@@ -98,10 +99,22 @@ class VoiceAgentAdapter(ABC):
     max_turn_duration: float = 30.0
 
     _line: TurnTaker | None = None
+    _options: Mapping[str, object]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         _check_honesty(cls)
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """Remember the options an adapter is made with: they say what it can do."""
+        made = super().__new__(cls)
+        made._options = _named_options(cls, args, options)
+        return made
+
+    @property
+    def own_capabilities(self) -> AdapterCapabilities:
+        """What this object can do: the class's capabilities, narrowed by the options it was made with."""
+        return self.capabilities_for(self._options)
 
     @classmethod
     def capabilities_for(cls, options: Mapping[str, object]) -> AdapterCapabilities:
@@ -234,6 +247,12 @@ class VoiceAgentAdapter(ABC):
         if self._line is None:
             raise PendingTransportError(self.name, action)
         return self._line
+
+
+def _named_options(cls: type, args: tuple[Any, ...], options: dict[str, Any]) -> Mapping[str, object]:
+    """Give positional arguments their names; what does not fit is left for ``__init__`` to refuse."""
+    names = list(inspect.signature(cls.__init__).parameters)[1:]  # type: ignore[misc] # read, not called
+    return {**dict(zip(names, args, strict=False)), **options}
 
 
 def _latest_user_message(message: Message | Sequence[Message]) -> Message:

@@ -61,10 +61,10 @@ async def run_call(
 ) -> CallResult:
     """Run a scenario on the running event loop, whatever its clock, and return what became of it.
 
-    ``capabilities`` are the adapter's for its options (default: the class's). ``keep`` is called once with the result,
-    also when the run is cancelled.
+    ``capabilities`` are what is declared of the adapter (default: what it declares for its own options). ``keep`` is
+    called once with the result, also when the run is cancelled.
     """
-    run = Run(scenario, adapter, capabilities or adapter.capabilities, LoopClock())
+    run = Run(scenario, adapter, capabilities or adapter.own_capabilities, LoopClock())
     try:
         await _call(run, speech or SpeechEngines(), on_step)
     except Exception as error:  # supervision point: whatever breaks a call becomes its result, with the evidence
@@ -94,7 +94,7 @@ def run_scenario(
     it.
     """
     made = adapter()
-    known = capabilities or made.capabilities
+    known = capabilities or made.own_capabilities
     if virtual and not known.virtual_time:
         raise OptionError(f"adapter {made.name!r} cannot run in virtual time; leave it out, or ask for real time")
     is_virtual = known.virtual_time if virtual is None else virtual
