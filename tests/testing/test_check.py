@@ -230,6 +230,25 @@ class Stubborn(InProcess):
             return None
 
 
+class Entangled(InProcess):
+    """Waits in disconnect() for a future that a cancelled disconnect() has cancelled."""
+
+    async def connect(self) -> None:
+        await super().connect()
+        self.closed = asyncio.get_running_loop().create_future()
+        clock = LoopClock()
+        clock.call_at_ns(clock.now_ns() + NS // 2, self.release)
+
+    def release(self) -> None:
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+    async def disconnect(self) -> None:
+        if self.is_connected or self._call is not None:
+            await self.closed
+        await super().disconnect()
+
+
 class Littering(InProcess):
     """Leaves a task behind when it is cancelled half-way."""
 
@@ -428,6 +447,7 @@ BROKEN = [
     (Sleepy, "wakes whoever waits", "a waiting receive_audio(), after disconnect(), did not end"),
     (Stubborn, "can be cancelled", "receive_audio(), cancelled at await 1, ended with RuntimeError: the cancellation"),
     (Littering, "can be cancelled", "connect(), cancelled at await 1, and then disconnected, left task 'helper'"),
+    (Entangled, "can be cancelled", "disconnect() was cancelled by nobody"),
     (Forgetful, "loses nothing", "receive_audio(), cancelled again and again, got"),
     (Boastful, "what is declared", "the agent did not get the interrupt signal within 5 s"),
     (Mumbling, "what is declared", "the agent got ##4 where 1#4 were sent by event"),

@@ -68,6 +68,10 @@ class GuardedAdapter:
                 return await work
         except VoiceHarnessError:
             raise
+        except asyncio.CancelledError as error:
+            if _is_cancelled():
+                raise
+            raise self.broken(f"{what} was cancelled by nobody: what it waits for had been cancelled before") from error
         except Exception as error:
             if limit.expired():
                 raise self.broken(f"{what} did not return within {self._patience:g} s") from None
@@ -125,6 +129,11 @@ class GuardedAdapter:
             if isinstance(item, EndOfStream):
                 break
         return items
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 @dataclass(frozen=True, slots=True)
