@@ -19,6 +19,7 @@ from voiceharness_adapters.sound_card.facts import describe, doubts_of
 from voiceharness_adapters.sound_card.far_side import FarSide  # noqa: TC001  the registry reads the types of options
 from voiceharness_adapters.sound_card.health import DeviceHealth
 from voiceharness_adapters.sound_card.inbox import Inbox
+from voiceharness_adapters.sound_card.measuring import measure_path
 from voiceharness_adapters.sound_card.media import UserMedia
 from voiceharness_adapters.sound_card.portaudio import BLOCKS_PER_SECOND, PortAudio
 from voiceharness_adapters.sound_card.pulse import PulseServer
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SoundCard"]
 
-USUAL_PATH: Final = 0.02
-"""Seconds that are expected of a path of which nothing is known."""
+USUAL_PATH: Final = 0.05
+"""Seconds that are expected of a path of which nothing is known; rather too long, so that the present is not ahead."""
 
 
 class SoundCard(VoiceAgentAdapter):
@@ -66,6 +67,7 @@ class SoundCard(VoiceAgentAdapter):
         latency_ms: Annotated[int, Option("latency to ask the driver for", "ms")] = 40,
         lead_ms: Annotated[int, Option("how far ahead user audio is made, a multiple of 10", "ms")] = 30,
         delay_ms: Annotated[float | None, Option("how long the path takes, if you know it", "ms")] = None,
+        chirp: Annotated[bool, Option("measure the path with a chirp first; only if no agent listens yet")] = False,
         rate: Annotated[int, Option("line rate: 8000, 16000 or 48000", "Hz")] = 8000,
         far_side: Annotated[FarSide | None, Option("the agent's end, when it is served from here")] = None,
         system: Annotated[SoundSystem | None, Option("what opens devices; default: PortAudio")] = None,
@@ -86,6 +88,7 @@ class SoundCard(VoiceAgentAdapter):
         self._channels = (agent_channel - 1, user_channel - 1 if user_channel else None)
         self._lead = lead_ms * BLOCKS_PER_SECOND // 1000
         self._far_side = far_side
+        self._chirp = chirp or far_side is not None
         self._inbox = Inbox()
         self._session = Session(system or PortAudio(), self.opening)
         self._media: UserMedia | None = None
@@ -118,6 +121,9 @@ class SoundCard(VoiceAgentAdapter):
         self._session.on_failure = self._failed
         stream = await self._session.open()
         agent_channel, user_channel = self._channels
+        if self._chirp:  # the agent's end is not on the line yet, or the user says so
+            path = await measure_path(self._session, agent_channel if user_channel is None else user_channel)
+            self.delay, self.delay_from = path.delay, "a chirp before the call"
         self._health = DeviceHealth(stream.rate, stream.block, self._lead)
         self._media = UserMedia(
             stream,

@@ -32,7 +32,7 @@ def describe(
         "slips": "; ".join(
             f"{slip.seconds * 1000:+.2f} ms at {media.call_seconds(slip.position):.2f} s" for slip in path.slips
         ),
-        "device_faults": "; ".join(map(str, health.faults)),
+        "device_faults": health.summary(),
     }
     if media.echo is not None and media.echo.echo_db is not None and media.echo.left_db is not None:
         facts |= {"echo_db": round(media.echo.echo_db, 1), "echo_left_db": round(media.echo.left_db, 1)}

@@ -18,6 +18,7 @@ COUNTED_AFTER: Final = 2.0
 LEAST_COUNT: Final = 0.9
 MOST_LOST: Final = 0.02
 MOST_BROKEN_BLOCKS: Final = 2
+MOST_TOLD: Final = 3
 MOST_DRIFT_PPM: Final = 500.0
 
 
@@ -83,6 +84,17 @@ class DeviceHealth:
                 f"sound card: the device brought too few samples in {elapsed:.1f} s: sample count {share:.2f} of "
                 "expected; give it another rate, close what else uses it, or choose another device"
             )
+
+    def summary(self) -> str:
+        """Say what was lost: each fault while there are few, else how often each kind came, and when first."""
+        if len(self.faults) <= MOST_TOLD:
+            return "; ".join(map(str, self.faults))
+        kinds = sorted({fault.kind for fault in self.faults})
+        return "; ".join(self._summed(kind) for kind in kinds)
+
+    def _summed(self, kind: str) -> str:
+        faults = [fault for fault in self.faults if fault.kind == kind]
+        return f"{kind} {len(faults)} times from {faults[0].at:.3f} s on: {self.lost(kind)} samples"
 
     def lost(self, kind: str) -> int:
         """Return how many samples were lost in one way, at the device's rate."""

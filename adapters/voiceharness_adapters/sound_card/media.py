@@ -139,7 +139,7 @@ class UserMedia:
         self._cursor += samples
         frame = np.zeros(samples, np.int16)
         if self._line is not None:
-            ahead = start - self._captured + self._shift + round(HOLDBACK * self._rate)
+            ahead = start - self._captured + max(0, self._shift) + round(HOLDBACK * self._rate)
             frame = self._line.user_frame(start - self._origin, samples, now_ns + ahead * NS // self._rate).samples
         if frame.any():
             self.spoken += samples / self._rate

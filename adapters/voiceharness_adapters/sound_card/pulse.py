@@ -120,7 +120,7 @@ async def private_server() -> AsyncIterator[PulseServer]:
 async def _running(folder: Path, script: Path) -> AsyncIterator[None]:
     process = await asyncio.create_subprocess_exec(
         *("pulseaudio", "-n", "-F", str(script), "--daemonize=no", "--exit-idle-time=-1", "--disallow-exit"),
-        *("--use-pid-file=no", "--realtime=no", "--high-priority=no", "--log-target=stderr", "--log-level=info"),
+        *("--use-pid-file=no", "--realtime=yes", "--high-priority=yes", "--log-target=stderr", "--log-level=info"),
         env={**os.environ, "PULSE_RUNTIME_PATH": str(folder), "HOME": str(folder), "LC_ALL": "C"},
         stdin=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
