@@ -117,4 +117,4 @@ def _type_name(hint: Any) -> str:  # Any: a type, or a form of typing
 def _default(value: object) -> str:
     if value is REQUIRED:
         return "required"
-    return "none" if value is None else f"`{value}`"
+    return "none" if value is None else "empty" if value == "" else f"`{value}`"
