@@ -48,3 +48,15 @@ def test_a_suite_is_described_as_the_schema_says() -> None:
     jsonschema.Draft202012Validator(schema("suite"), registry=registry).validate(document)
     assert document["counts"] == {"failed": 1, "unsupported": 1}
     assert document["exit_code"] == 1
+    assert document["repeats"] == []
+
+
+def test_what_was_called_again_is_summed_up() -> None:
+    document = suite_document(
+        "all", [suite_call(silent_call()), suite_call(made_up("passed")), suite_call(silent_call())]
+    )
+    registry: Registry[Any] = Registry().with_contents([(str(schema("call")["$id"]), schema("call"))])  # any schema
+    jsonschema.Draft202012Validator(schema("suite"), registry=registry).validate(document)
+    (repeated,) = document["repeats"]
+    assert isinstance(repeated, dict)
+    assert (repeated["scenario"], repeated["n"], repeated["flaky"]) == ("silence", 2, False)

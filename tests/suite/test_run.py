@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voiceharness.report.suite import SuiteCall
+    from voiceharness.suite.job import Pages
 
 __all__: list[str] = []
 
@@ -140,9 +141,15 @@ def test_steps_are_told_as_they_are_done(tmp_path: Path) -> None:
     assert sorted(told[2:]) == sorted(told[:2]) == [("one", "wait seconds 0.5"), ("two", "wait seconds 0.5")]
 
 
-def test_a_page_is_written_on_demand(tmp_path: Path) -> None:
-    made([replace(job(tmp_path, "silent"), page=True)])
-    assert 'href="../index.html"' in (tmp_path / "silent" / "call.html").read_text("utf-8")
+@pytest.mark.parametrize(
+    ("pages", "written"), [("all", [True, True]), ("failed", [False, True]), ("none", [False] * 2)]
+)
+def test_pages_are_written_of_the_calls_that_are_asked_for(pages: Pages, written: list[bool], tmp_path: Path) -> None:
+    jobs = [replace(job(tmp_path, agent), pages=pages) for agent in ("silent", "nobody")]
+    made(jobs, processes=1)
+    assert [(each.folder / "call.html").exists() for each in jobs] == written
+    if written[0]:
+        assert 'href="../index.html"' in (jobs[0].folder / "call.html").read_text("utf-8")
 
 
 INTERRUPTED = """

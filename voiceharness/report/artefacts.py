@@ -5,12 +5,13 @@
 ``received.wav``          the agent's audio as it came, piece after piece, whether it was heard or not
 ``timeline.json``         every event, and where each piece of the agent's audio arrived and was played, in samples
 ``result.json``           the verdict and all figures, as ``schema/call.schema.json`` describes them
+``call.html``             on demand, a page to see and hear all this (:mod:`voiceharness.report.html`)
 ``manifest.json``         the files with sizes and SHA-256, and when they were saved: the only time of day
 ========================  =======================================================================================
 
 A transport may keep files of its own (a protocol trace), which lie beside these. A call that was never answered has no
-recording and no timeline. The manifest is written last: a folder without one
-was not finished. The same call gives the same bytes, but for the manifest's time.
+recording and no timeline. The manifest is written last: a folder without one was not finished. The same call gives the
+same bytes, but for the manifest's time and the page.
 """
 
 from __future__ import annotations
@@ -41,10 +42,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MANIFEST",
+    "PAGE",
     "RECEIVED",
     "RECORDING",
     "RESULT",
     "TIMELINE",
+    "add_to_manifest",
     "altered_files",
     "load_call",
     "load_document",
@@ -55,6 +58,7 @@ RECORDING: Final = "recording.wav"
 RECEIVED: Final = "received.wav"
 TIMELINE: Final = "timeline.json"
 RESULT: Final = "result.json"
+PAGE: Final = "call.html"
 MANIFEST: Final = "manifest.json"
 
 _TIMELINE_FORMAT: Final = "voiceharness-timeline/1"
@@ -125,9 +129,21 @@ def altered_files(folder: str | Path) -> tuple[str, ...]:
     return tuple(entry["name"] for entry in listed if _entry(home / entry["name"]) != entry)
 
 
+def add_to_manifest(folder: str | Path, name: str) -> None:
+    """List a file that came, or changed, after the call was saved.
+
+    Raises:
+        OptionError: if there is no manifest, or it cannot be used.
+    """
+    home = Path(folder)
+    manifest = _read(home / MANIFEST, _MANIFEST_FORMAT)
+    others = [entry for entry in manifest["files"] if entry["name"] != name]
+    _write(home / MANIFEST, {**manifest, "files": [*others, _entry(home / name)]})
+
+
 def _make_room(home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
-    for name in {MANIFEST, RESULT, TIMELINE, RECORDING, RECEIVED, *_listed(home)}:
+    for name in {MANIFEST, RESULT, TIMELINE, RECORDING, RECEIVED, PAGE, *_listed(home)}:
         (home / Path(name).name).unlink(missing_ok=True)
 
 

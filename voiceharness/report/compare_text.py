@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.report.printable import printable
+from voiceharness.report.repeats_text import passing_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,8 +62,4 @@ def _middle(side: Spread) -> str:
 
 def _flaky(side: Repeats, each: ScenarioComparison) -> Iterator[str]:
     if side.flaky:
-        which = "base" if side is each.base else "new"
-        reasons = ", ".join(f"{reason} {count} times" for reason, count in side.reasons.items())
-        passed = f"{side.outcomes.get('passed', 0)} of {side.n} passed"
-        interval = f"95 % interval {side.low:.2f} to {side.high:.2f}"
-        yield f"flaky in {which}: {passed} ({interval}): {reasons}".removesuffix(": ")
+        yield f"flaky in {'base' if side is each.base else 'new'}: {passing_text(side)}"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypedDict
 
+from voiceharness.report.repeats import repeats
+from voiceharness.report.serialization import plain
 from voiceharness.scenario.result import EXIT_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from voiceharness.measure.metrics import Json
     from voiceharness.report.document import CallDocument
     from voiceharness.scenario.result import Outcome
 
@@ -34,13 +37,14 @@ class SuiteCall(TypedDict):
 
 
 class SuiteDocument(TypedDict):
-    """A suite; ``counts`` has the number of calls of each outcome that occurred."""
+    """A suite; ``counts`` has the number of calls of each outcome that occurred, ``repeats`` what was called again."""
 
     format: str
     name: str
     exit_code: int
     counts: Mapping[Outcome, int]
     calls: Sequence[SuiteCall]
+    repeats: Sequence[Json]
 
 
 def suite_document(name: str, calls: Sequence[SuiteCall]) -> SuiteDocument:
@@ -52,6 +56,7 @@ def suite_document(name: str, calls: Sequence[SuiteCall]) -> SuiteDocument:
         "exit_code": suite_exit_code(outcomes),
         "counts": {outcome: outcomes.count(outcome) for outcome in EXIT_CODES if outcome in outcomes},
         "calls": calls,
+        "repeats": [plain(each) for each in repeats(each["call"] for each in calls) if each.n > 1],
     }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from voiceharness.errors import VoiceHarnessError
 from voiceharness.registry.target import Target
 from voiceharness.report.artefacts import save_call
 from voiceharness.report.document import call_document
@@ -24,7 +26,12 @@ if TYPE_CHECKING:
     from voiceharness.scenario.result import StepResult
     from voiceharness.scenario.scenario import Scenario
 
-__all__ = ["Job", "make_call", "save_result"]
+__all__ = ["Job", "Pages", "make_call", "save_result"]
+
+Pages: TypeAlias = Literal["all", "failed", "none"]
+"""``failed`` stands for all calls that did not pass."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,7 @@ class Job:
 
     ``folder`` is where its evidence goes; no two jobs share one. ``adapter``, ``options`` and ``agent`` are those of
     :class:`Target`; an agent goes by ``package.module:name``, or is a class or function at the top of a module.
-    ``cache`` is a folder of speech that any number of processes share. ``page``: write the call's page as well.
+    ``cache`` is a folder of speech that any number of processes share. ``pages`` says of which calls a page is written.
     ``allow_untrusted``: judge the call by its expectations although the harness was late.
     """
 
@@ -45,7 +52,7 @@ class Job:
     virtual: bool | None = None
     file: Path | None = None
     cache: Path | None = None
-    page: bool = False
+    pages: Pages = "none"
     allow_untrusted: bool = False
 
     @property
@@ -74,7 +81,10 @@ def make_call(
     speech = None if job.cache is None else SpeechEngines(cache=SpeechCache(job.cache))
     try:
         job.target.call(job.scenario, virtual=job.virtual, speech=speech, on_step=on_step, keep=kept.append)
+    except VoiceHarnessError as error:
+        kept = kept or [job.broken(error)]
     except Exception as error:  # supervision point: one broken call must not take the others with it
+        _log.exception("the call of scenario %r broke", job.scenario.name)
         kept = kept or [job.broken(error)]
     except BaseException as error:
         kept = kept or [job.broken(error)]
@@ -91,7 +101,7 @@ def save_result(job: Job, result: CallResult) -> SuiteCall:
     """
     secrets = secrets_in(job.target.options_for(job.scenario))
     folder = save_call(result, job.folder, secrets=secrets)
-    if job.page:
+    if job.pages == "all" or (job.pages == "failed" and not result.passed):
         write_call_page(folder, suite_page=f"../{SUITE_PAGE}")
     file = None if job.file is None else str(job.file)
     return {"file": file, "folder": str(folder), "call": call_document(result, secrets=secrets)}

@@ -12,8 +12,8 @@ import pytest
 from tests.report.calls import broken_call, made_up
 from tests.report.html.showcase import noisy, showcase_call
 from voiceharness.errors import CallError, OptionError
-from voiceharness.report.artefacts import load_document, save_call
-from voiceharness.report.html.call_page import CALL_PAGE, write_call_page
+from voiceharness.report.artefacts import PAGE, altered_files, load_document, save_call
+from voiceharness.report.html.call_page import write_call_page
 from voiceharness.scenario.result import Trust
 
 if TYPE_CHECKING:
@@ -40,8 +40,25 @@ def test_a_page_stands_beside_the_evidence_and_tells_the_same_each_time(tmp_path
     folder = save_call(showcase_call(), tmp_path)
     page = write_call_page(folder)
     first = shown(page.read_text("utf-8"))
-    assert page == folder / CALL_PAGE
+    assert page == folder / PAGE
     assert shown(write_call_page(folder).read_text("utf-8")) == first
+
+
+def test_the_page_is_in_the_manifest_and_goes_with_the_call(tmp_path: Path) -> None:
+    folder = save_call(showcase_call(), tmp_path)
+    page = write_call_page(folder)
+    assert '"call.html"' in (folder / "manifest.json").read_text("utf-8")
+    assert altered_files(write_call_page(folder).parent) == ()
+    page.write_text("other")
+    assert altered_files(folder) == ("call.html",)
+    save_call(made_up("passed"), tmp_path)
+    assert not page.exists()
+
+
+def test_every_file_beside_the_page_is_linked(tmp_path: Path) -> None:
+    page = written(replace(showcase_call(), artefacts={"trace of sip.txt": b"INVITE"}), tmp_path)
+    assert [f'href="{name}"' in page for name in ("recording.wav", "timeline.json", "result.json")] == [True] * 3
+    assert 'href="trace%20of%20sip.txt"' in page
 
 
 @pytest.mark.parametrize("call", [showcase_call, lambda: noisy(showcase_call())], ids=["speech", "noise"])

@@ -5,9 +5,18 @@ from __future__ import annotations
 from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from voiceharness.errors import OptionError
-from voiceharness.report.artefacts import RECORDING, RESULT, TIMELINE, load_call, load_document
+from voiceharness.report.artefacts import (
+    MANIFEST,
+    PAGE,
+    RECORDING,
+    TIMELINE,
+    add_to_manifest,
+    load_call,
+    load_document,
+)
 from voiceharness.report.html.markup import Markup, data_block, joined, tag
 from voiceharness.report.html.moments import Moment, Row, find_moments, whole_call_impairments
 from voiceharness.report.html.page import page
@@ -32,9 +41,7 @@ if TYPE_CHECKING:
     from voiceharness.line.record import CallRecord
     from voiceharness.report.document import CallDocument
 
-__all__ = ["CALL_PAGE", "call_page", "write_call_page"]
-
-CALL_PAGE: Final = "call.html"
+__all__ = ["call_page", "write_call_page"]
 
 _SCRIPTS: Final = ("pictures.js", "rows.js", "sound.js", "call.js")
 
@@ -53,17 +60,25 @@ def write_call_page(folder: str | Path, *, suite_page: str | None = None) -> Pat
     document = load_document(home)
     record = load_call(home) if (home / TIMELINE).exists() else None
     sound = None if record is None else page_sound(record)
+    files = sorted(file.name for file in home.iterdir() if file.is_file() and file.name not in (MANIFEST, PAGE))
     try:
-        (home / CALL_PAGE).write_text(call_page(document, record, sound, suite_page=suite_page), encoding="utf-8")
+        content = call_page(document, record, sound, files=files, suite_page=suite_page)
+        (home / PAGE).write_text(content, encoding="utf-8")
+        add_to_manifest(home, PAGE)
     except OSError as error:
-        raise OptionError(f"cannot write {home / CALL_PAGE}: {error.strerror}") from error
-    return home / CALL_PAGE
+        raise OptionError(f"cannot write {home / PAGE}: {error.strerror}") from error
+    return home / PAGE
 
 
 def call_page(
-    call: CallDocument, record: CallRecord | None, sound: Sound | None, *, suite_page: str | None = None
+    call: CallDocument,
+    record: CallRecord | None,
+    sound: Sound | None,
+    *,
+    files: Iterable[str] = (),
+    suite_page: str | None = None,
 ) -> str:
-    """Make the page of a call; without a record, of one that was never answered."""
+    """Make the page of a call; without a record, of one that was never answered. ``files`` lie beside it."""
     heard = record is not None and len(record.user) > 0
     moments = find_moments(call, record) if record is not None else []
     parts = [tag("header", verdict_header(call), class_="verdict")]
@@ -78,15 +93,14 @@ def call_page(
     if record is not None and heard:
         parts.append(moments_section(moments, record.rate))
     environment = environment_section(call, whole_call_impairments(record) if record is not None else ())
-    parts += [tag("div", measures_section(call), environment, class_="pair"), _files(heard)]
+    parts += [tag("div", measures_section(call), environment, class_="pair"), _files(files)]
     back = None if suite_page is None else tag("a", "all calls", href=suite_page)
     title = f"{call['outcome']}: {call['scenario']}"
     return page(title, *parts, navigation=back, scripts=_SCRIPTS if heard else ())
 
 
-def _files(heard: bool) -> Markup:
-    names = (RECORDING, TIMELINE, RESULT) if heard else (RESULT,)
-    links = (tag("li", tag("a", name, href=name)) for name in names)
+def _files(names: Iterable[str]) -> Markup:
+    links = (tag("li", tag("a", name, href=quote(name))) for name in names)
     return section("Evidence beside this page", tag("ul", *links), name="files")
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from voiceharness.errors import OptionError
-from voiceharness.report.html.call_page import CALL_PAGE
+from voiceharness.report.artefacts import PAGE
 from voiceharness.report.html.figures import NONE, outcome_badge, seconds
 from voiceharness.report.html.markup import Markup, joined, table, tag
 from voiceharness.report.html.page import page
@@ -47,7 +48,7 @@ def write_suite_page(folder: str | Path) -> Path:
 def _page_of(home: Path, folder: str | None) -> str | None:
     """Find a call's page below the suite's folder; the suite may have been moved as a whole."""
     name = None if folder is None else Path(folder).name
-    return f"{name}/{CALL_PAGE}" if name and (home / name / CALL_PAGE).exists() else None
+    return f"{quote(name)}/{PAGE}" if name and (home / name / PAGE).exists() else None
 
 
 def suite_page(suite: SuiteDocument, pages: Sequence[str | None], history: Sequence[PastRun] = ()) -> str:
