@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from voiceharness.cli.devices import devices
+
 __all__ = ["app"]
 
 _EXIT_CODES = (
@@ -28,6 +30,13 @@ _OUT = click.option(
     help="Where each call's recording, timeline and result go.",
 )
 _JUNIT = click.option("--junit", type=_FILE, help="Also write JUnit XML to this file.")
+_PAGES = click.option(
+    "--pages",
+    type=click.Choice(["all", "failed", "none"]),
+    default="failed",
+    show_default=True,
+    help="Of which calls to write a page to see and hear them.",
+)
 _ADAPTER = click.option("--adapter", metavar="NAME", help="Reach the agent over this adapter; see `adapters`.")
 _SET = click.option(
     "--set", "settings", metavar="KEY=VALUE", multiple=True, help="An option of the adapter; see `adapters show NAME`."
@@ -47,7 +56,11 @@ def app() -> None:
 @_SET
 @click.option("--virtual/--real", default=None, help="Virtual or real time. Default: virtual where the adapter can.")
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the seed of every scenario.")
+@click.option("--repeat", type=click.IntRange(min=1), default=1, help="Make every call this many times.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, help="Make this many calls at a time.")
+@click.option("--fresh", is_flag=True, help="Make each call in a process of its own.")
 @_OUT
+@_PAGES
 @_JUNIT
 @click.option("--allow-untrusted", is_flag=True, help="Judge a call although the harness was late, instead of code 5.")
 @_JSON
@@ -93,6 +106,35 @@ def show(**options: Any) -> int:  # Any: one for each option above
     from voiceharness.cli.showing import show_folder
 
     return show_folder(**options)
+
+
+@app.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@_JSON
+def report(**options: Any) -> int:  # Any: one for each option above
+    """Write the pages of a saved run, or of one call, to see and hear it."""
+    from voiceharness.cli.reporting import write_pages
+
+    return write_pages(**options)
+
+
+@app.command()
+@click.argument("base", type=_EXISTING)
+@click.argument("new", type=_EXISTING)
+@click.option(
+    "--tolerance",
+    "tolerances",
+    metavar="FAMILY=AMOUNT",
+    multiple=True,
+    help="What is still the same: response_latency=80ms, stop_latency=20%.",
+)
+@click.option("--everything", is_flag=True, help="Tell of figures that did not change, too.")
+@_JSON
+def compare(**options: Any) -> int:  # Any: one for each option above
+    """Compare a run with an earlier one; code 1: something is worse, 2: something cannot be compared."""
+    from voiceharness.cli.comparing import compare_folders
+
+    return compare_folders(**options)
 
 
 @app.command()
@@ -191,3 +233,6 @@ def check_adapter(**options: Any) -> int:  # Any: one for each option above
     from voiceharness.cli.checking import check_installed
 
     return check_installed(**options)
+
+
+app.add_command(devices)

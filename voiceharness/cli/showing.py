@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from voiceharness.cli.output import complain, takes_unicode, tell, tell_json, terminal_width
-from voiceharness.cli.suite import SUITE_FILE
 from voiceharness.errors import OptionError
 from voiceharness.measure.metrics import measure
 from voiceharness.report.artefacts import RECORDING, altered_files, load_call, load_document
 from voiceharness.report.console import call_text, suite_text
+from voiceharness.report.runs import SUITE_FILE
 from voiceharness.report.serialization import from_json
 from voiceharness.report.show import timeline_text
 

@@ -10,38 +10,54 @@ from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import save_call
 from voiceharness.report.console import call_text, suite_text
 from voiceharness.report.document import call_document
+from voiceharness.report.html.call_page import write_call_page
+from voiceharness.report.html.suite_page import SUITE_PAGE, write_suite_page
 from voiceharness.report.junit import junit_bytes
+from voiceharness.report.repeats import repeats
+from voiceharness.report.repeats_text import repeats_text
+from voiceharness.report.runs import SUITE_FILE, remember_run
 from voiceharness.report.serialization import json_bytes
 from voiceharness.report.suite import SuiteCall, SuiteDocument, suite_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from voiceharness.scenario.result import CallResult
 
-__all__ = ["SUITE_FILE", "SuiteRun"]
-
-SUITE_FILE: Final = "suite.json"
+__all__ = ["SuiteRun"]
 
 _LONGEST_NAME: Final = 40
 
 
 class SuiteRun:
-    """The calls of one run of the command line; ``out`` is the folder for their evidence."""
+    """The calls of one run of the command line; ``out`` is the folder for their evidence.
 
-    def __init__(self, name: str, out: Path) -> None:
+    With ``pages`` the suite gets a page, and so does each call that is added.
+    """
+
+    def __init__(self, name: str, out: Path, *, pages: bool = True) -> None:
         self._name = name
         self._out = out
+        self._pages = pages
         self._calls: list[SuiteCall] = []
 
-    def add(self, result: CallResult, *, file: Path | None = None, secrets: Iterable[str] = ()) -> Path:
+    def folder(self, number: int, scenario: str) -> Path:
+        """Return the folder for the evidence of a call, by its number from 1 and its scenario's name."""
+        # ASCII, because a file system may take nothing else where the locale is "C".
+        words = re.sub(r"[^a-z0-9]+", "-", scenario.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
+        return self._out / f"{number:03d}-{words or 'call'}"
+
+    def add(self, result: CallResult) -> Path:
         """Save a call's evidence, remember what to tell of it, and return its folder."""
-        secrets = tuple(secrets)
-        folder = save_call(result, self._out / self._folder_name(result.scenario), secrets=secrets)
-        document = call_document(result, secrets=secrets)
-        self._calls.append({"file": None if file is None else str(file), "folder": str(folder), "call": document})
+        folder = save_call(result, self.folder(len(self._calls) + 1, result.scenario))
+        if self._pages:
+            write_call_page(folder, suite_page=f"../{SUITE_PAGE}")
+        self.keep({"file": None, "folder": str(folder), "call": call_document(result)})
         return folder
+
+    def keep(self, call: SuiteCall) -> None:
+        """Remember what to tell of a call whose evidence is saved."""
+        self._calls.append(call)
 
     def tell_last(self) -> None:
         """Tell of the call that was added last."""
@@ -53,14 +69,20 @@ class SuiteRun:
         if as_json:
             self.tell_as_json()
         else:
-            tell(suite_text(document, ascii_only=not takes_unicode()))
+            summed_up = repeats_text(repeats(each["call"] for each in self._calls))
+            tell(f"{suite_text(document, ascii_only=not takes_unicode())}{summed_up}")
             complain(f"evidence of every call: {self._out}")
+            if self._pages:
+                complain(f"to look at and to hear: {self._out / SUITE_PAGE}")
         return document
 
     def save(self, *, junit: Path | None) -> SuiteDocument:
-        """Save the suite as a whole, and return it."""
+        """Save the suite as a whole, add it to the history of its folder, and return it."""
         document = suite_document(self._name, self._calls)
         _write(self._out / SUITE_FILE, json_bytes(document, depth=4))
+        remember_run(self._out, document)
+        if self._pages:
+            write_suite_page(self._out)
         if junit is not None:
             _write(junit, junit_bytes(document))
         return document
@@ -68,11 +90,6 @@ class SuiteRun:
     def tell_as_json(self) -> None:
         """Tell of the suite as one document."""
         tell_json(suite_document(self._name, self._calls))
-
-    def _folder_name(self, scenario: str) -> str:
-        # ASCII, because a file system may take nothing else where the locale is "C".
-        words = re.sub(r"[^a-z0-9]+", "-", scenario.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
-        return f"{len(self._calls) + 1:03d}-{words or 'call'}"
 
 
 def _write(path: Path, content: bytes) -> None:
