@@ -151,7 +151,7 @@ class Sip(VoiceAgentAdapter):
             raise LocalProtocolError(f"adapter {self.name!r} has had its call; make another adapter for the next")
         if self._own:
             await self._endpoint.open()
-        call = self._call = await (self._dial() if self.target else self._answer())
+        call = await (self._dial() if self.target else self._answer())
         try:
             answered = await call.up(media_timeout=self._media_timeout or DEAD_PEER_TIMEOUT)
         except ConnectError as error:
@@ -169,11 +169,14 @@ class Sip(VoiceAgentAdapter):
         call.listen(self._media.heard, self._told)
 
     async def _dial(self) -> SipCall:
-        return await self._endpoint.dial(self.target, self._headers)
+        call = self._call = await self._endpoint.new_call()
+        await self._endpoint.dial(call, self.target, self._headers)
+        return call
 
     async def _answer(self) -> SipCall:
         inbound = await self._endpoint.claim(timeout=self._wait, identity=self._identity or None)
         call: SipCall = inbound.handle
+        self._call = call
         if self._reject_with:
             await call.hang_up(self._reject_with)
             raise CallRejectedError("sip: the agent's call was refused, as asked", code=self._reject_with)
@@ -186,6 +189,8 @@ class Sip(VoiceAgentAdapter):
         if end is None:
             return error
         words = f"{end.code} {end.reason}".strip()
+        if end.ours:
+            return CallRejectedError(f"sip: the call was given up: {words}", code=end.code, reason=end.reason)
         final = self._endpoint.final_answer(call)
         if final is None:
             return ConnectError(f"sip: {self.target or 'the agent'} could not be reached: {words}")
@@ -347,11 +352,11 @@ class Sip(VoiceAgentAdapter):
             "codec": media.get("codec", ""),
             "srtp": media.get("srtp", False),
             **{f"rtp_{name}": getattr(quality, name) for name in quality.__slots__},
-            **{finding.kind: finding.detail for finding in self.findings},
+            **{f"found_{finding.kind}": finding.detail for finding in self.findings},
         }
         if self._media is not None:
             facts["holdback_ms"] = round(self._media.holdback * 1000, 1)
-            facts["holdback_measured"] = self._media.measured
+            facts["holdback_measured"] = self._media.measured and quality.ran_dry == 0
         return facts
 
     def artefacts(self) -> dict[str, bytes]:

@@ -206,6 +206,10 @@ class SipCall:
             self._finish()
             self._on_news({"event": "failed"})
 
+    def forget(self) -> None:
+        """Give the call up: it never began."""
+        self._finish()
+
     def _finish(self) -> None:
         if self._transferred is not None and not self._transferred.done():
             self._transferred.set_result({"code": 481, "reason": "the call ended first"})

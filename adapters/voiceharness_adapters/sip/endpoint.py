@@ -147,20 +147,26 @@ class SipEndpoint(Endpoint):
 
     # Calls out
 
-    async def dial(self, target: str, headers: Mapping[str, str] | None = None) -> SipCall:
-        """Start a call to a SIP address, on a worker with room for it.
+    async def new_call(self) -> SipCall:
+        """Make a call to be dialled, on a worker with room for it.
 
         Raises:
-            ConnectError: if no worker has room, or the address cannot be used.
+            ConnectError: if no worker has room.
         """
         async with self._growing:
-            call = SipCall(await self._worker_with_room())
+            return SipCall(await self._worker_with_room())
+
+    async def dial(self, call: SipCall, target: str, headers: Mapping[str, str] | None = None) -> None:
+        """Dial a SIP address.
+
+        Raises:
+            ConnectError: if the address cannot be used.
+        """
         try:
             await call.dial(self._full(target), headers)
-        except BaseException:
-            call.worker.calls.pop(call.number, None)
+        except ConnectError:
+            call.forget()
             raise
-        return call
 
     async def _worker_with_room(self) -> SipWorker:
         self._workers = [worker for worker in self._workers if worker.alive] or self._workers

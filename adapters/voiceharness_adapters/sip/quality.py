@@ -27,7 +27,11 @@ _IMPAIRMENT: Final[Mapping[str, tuple[float, float]]] = {
 
 @dataclass(frozen=True, slots=True)
 class RtpQuality:
-    """RTP figures of one call, from the receiver's side; ``opinion`` is the estimated mean opinion score, 1 to 4.5."""
+    """RTP figures of one call, from the receiver's side.
+
+    ``ran_dry`` counts how often the jitter buffer had nothing to play after the call's begin: what is heard after that
+    may be a frame or more late. ``opinion`` is the estimated mean opinion score, 1 to 4.5.
+    """
 
     received: int
     lost: int
@@ -37,6 +41,7 @@ class RtpQuality:
     jitter_ms: float
     jitter_max_ms: float
     round_trip_ms: float
+    ran_dry: int
     opinion: float
 
     @classmethod
@@ -56,6 +61,7 @@ class RtpQuality:
             stats.get("jitter_ms", 0.0),
             stats.get("jitter_max_ms", 0.0),
             stats.get("round_trip_ms", 0.0),
+            max(0, int(stats.get("buffer_empty", 0)) - 1),  # it is empty once before the first packet
             round(mean_opinion(rating(delay_ms, loss_percent, codec=codec)), 2) if total else 0.0,
         )
 

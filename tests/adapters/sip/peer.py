@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -79,6 +79,8 @@ class SipPeer:
     requests: list[str] = field(default_factory=list)
     address: str = ""
     rtp_port: int = 0
+    rang: asyncio.Event = field(default_factory=asyncio.Event)
+    early: Media | None = None
     acked: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     remote_rtp: Address = ("127.0.0.1", 9)
@@ -206,6 +208,9 @@ class SipPeer:
             if self._cancelled:
                 return
             self._respond(text, reply)
+            self.rang.set()
+            if reply.code == 183 and self.early is not None:
+                self._start(self.early(self))
 
     def _respond(self, request: str, reply: Reply) -> None:
         to = _header(request, "To")
@@ -271,10 +276,8 @@ class SipPeer:
 
     def _hear(self, data: bytes, _addr: Address) -> None:
         at_ns = LoopClock().now_ns()
-        try:
+        with suppress(RemoteProtocolError):  # RTCP on the same port, or nothing we know
             self.heard(RtpPacket.decode(data), at_ns)
-        except RemoteProtocolError:
-            pass  # RTCP on the same port, or nothing we know
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:  # Any: a coroutine's own
         task = asyncio.create_task(work)

@@ -1,0 +1,246 @@
+"""Dialling an agent: answers, refusals, agents that never answer or answer with nonsense."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from tests.adapters.sip.calling import on_line, stream
+from tests.adapters.sip.peer import RINGING, SDP, Reply, peer
+from voiceharness.clock import run_real
+from voiceharness.errors import (
+    CallRejectedError,
+    ConnectError,
+    LocalProtocolError,
+    MediaTimeoutError,
+    OptionError,
+    PendingTransportError,
+    RemoteProtocolError,
+)
+from voiceharness_adapters.sip import Sip
+
+__all__: list[str] = []
+
+pytestmark = pytest.mark.realtime
+
+NO_EVENTS = "a=rtpmap:101 telephone-event/8000\na=fmtp:101 0-16\n"
+UNKNOWN_CODEC = SDP.replace("0 101", "97").replace("0 PCMU", "97 XYZ").replace(NO_EVENTS, "")
+
+
+def refusal(*replies: Reply, **options: Any) -> BaseException:  # Any: the adapter's options
+    """Dial a peer that answers like this, and return what connect() raises."""
+
+    async def main() -> BaseException:
+        async with peer(replies=replies) as agent:
+            adapter = Sip(agent.uri, **options)
+            with pytest.raises(Exception) as raised:  # noqa: PT011  the caller looks at it
+                await adapter.connect()
+            await adapter.disconnect()
+            return raised.value
+
+    return run_real(main())
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [(302, "Moved"), (404, "Not Found"), (486, "Busy Here"), (503, "Service Unavailable"), (603, "Decline")],
+)
+def test_a_refusal_has_the_status_and_reason_of_the_agent(code: int, reason: str) -> None:
+    error = refusal(RINGING, Reply(code, reason))
+    assert isinstance(error, CallRejectedError)
+    assert (error.code, error.reason) == (code, reason)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Reply(200, "OK", "hello\nworld\n"),
+        Reply(200),
+        Reply(200, "OK", UNKNOWN_CODEC),
+        Reply(200, "OK", SDP.replace("{port}", "0")),
+    ],
+    ids=["no session description", "nothing", "unknown codec", "media refused"],
+)
+def test_an_answer_that_cannot_be_used_is_the_agents_fault(answer: Reply) -> None:
+    error = refusal(answer)
+    assert isinstance(error, RemoteProtocolError)
+    assert "cannot be used" in str(error)
+
+
+def test_an_agent_that_does_not_answer_gets_a_cancel() -> None:
+    async def main() -> list[str]:
+        async with peer(replies=(RINGING,)) as agent:
+            with pytest.raises(ConnectError, match="not answered within"):
+                async with on_line(Sip(agent.uri), connect_timeout=0.5):
+                    pass
+            await agent.ended.wait()
+            return agent.methods()
+
+    assert run_real(main()) == ["INVITE", "CANCEL", "ACK"]
+
+
+def test_a_call_that_rings_can_be_cancelled_by_the_user() -> None:
+    async def main() -> None:
+        async with peer(replies=(RINGING,)) as agent:
+            adapter = Sip(agent.uri)
+            connecting = asyncio.create_task(adapter.connect())
+            await agent.rang.wait()
+            await adapter.control("cancel")
+            with pytest.raises(CallRejectedError) as raised:
+                await connecting
+            assert raised.value.code == 487
+            await adapter.disconnect()
+            assert agent.methods() == ["INVITE", "CANCEL", "ACK"]
+
+    run_real(main())
+
+
+def test_an_address_that_is_none_is_said_to_be_none() -> None:
+    async def main() -> None:
+        adapter = Sip("sip:")
+        with pytest.raises(ConnectError, match="cannot dial"):
+            await adapter.connect()
+        await adapter.disconnect()
+
+    run_real(main())
+
+
+def test_early_media_is_kept_apart_from_the_call() -> None:
+    async def main() -> None:
+        early = Reply(183, "Session Progress", SDP)
+        async with peer(replies=(early, Reply(200, "OK", SDP, pause=0.4)), early=stream(packets=15)) as agent:
+            adapter = Sip(agent.uri)
+            async with on_line(adapter) as line:
+                await line.until_position(3200)
+            assert not line.record().agent[:2400].any()
+            assert adapter.early_media is not None
+            assert adapter.early_media.samples.any()
+            assert adapter.artefacts()["early_media.wav"].startswith(b"RIFF")
+
+    run_real(main())
+
+
+def test_headers_reach_the_agent() -> None:
+    async def main() -> str:
+        async with peer() as agent:
+            async with on_line(Sip(agent.uri, headers={"X-Case": "seventeen"})):
+                pass
+            return agent.requests[0]
+
+    assert "X-Case: seventeen" in run_real(main())
+
+
+def test_codecs_are_offered_in_the_order_given() -> None:
+    async def main() -> str:
+        async with peer(replies=(Reply(486, "Busy Here"),)) as agent:
+            adapter = Sip(agent.uri, codecs="PCMA,PCMU")
+            with pytest.raises(CallRejectedError):
+                await adapter.connect()
+            await adapter.disconnect()
+            return agent.requests[0]
+
+    assert "RTP/AVP 8 0 " in run_real(main())
+
+
+def test_the_answered_status_and_the_trace_are_known() -> None:
+    async def main() -> None:
+        async with peer() as agent:
+            adapter = Sip(agent.uri, password="secret-word", auth_user="me")
+            async with on_line(adapter):
+                assert adapter.answered_code == 200
+            trace = adapter.artefacts()["sip.txt"].decode()
+            assert [
+                word for word in ("INVITE sip:", "180 Ringing", "200 OK", "ACK sip:", "BYE sip:") if word not in trace
+            ] == []
+            assert "secret-word" not in trace + repr(adapter)
+
+    run_real(main())
+
+
+def test_one_adapter_is_one_call() -> None:
+    async def main() -> None:
+        async with peer() as agent:
+            adapter = Sip(agent.uri)
+            with pytest.raises(PendingTransportError):
+                await adapter.receive_audio(0)
+            async with on_line(adapter):
+                with pytest.raises(LocalProtocolError):
+                    await adapter.connect()
+            with pytest.raises(LocalProtocolError):
+                await adapter.connect()
+
+    run_real(main())
+
+
+@pytest.mark.parametrize("ending", ["success", "assertion", "exception", "cancel", "interrupt"])
+def test_the_call_ends_once_however_the_test_ends(ending: str) -> None:
+    """Case B35."""
+    errors: dict[str, BaseException] = {
+        "assertion": AssertionError(),
+        "exception": RuntimeError(),
+        "interrupt": KeyboardInterrupt(),
+    }
+
+    async def scenario(uri: str, answered: asyncio.Event) -> None:
+        async with on_line(Sip(uri)) as line:
+            await line.until_position(800)
+            answered.set()
+            if ending in errors:
+                raise errors[ending]
+            if ending == "cancel":
+                await asyncio.Event().wait()
+
+    async def main() -> list[str]:
+        async with peer() as agent:
+            answered = asyncio.Event()
+            running = asyncio.ensure_future(_contained(scenario(agent.uri, answered)))
+            await answered.wait()
+            if ending == "cancel":
+                running.cancel()
+            await asyncio.wait({running})
+            await agent.ended.wait()
+            return agent.methods()
+
+    assert run_real(main()) == ["INVITE", "ACK", "BYE"]
+
+
+async def _contained(work: Any) -> None:  # Any: a coroutine
+    with suppress(AssertionError, RuntimeError, KeyboardInterrupt):
+        await work
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"codecs": "PCMU,GSM"},
+        {"codecs": "G722"},
+        {"rate": 11025},
+        {"lead_ms": 30},
+        {"backend": "carrier pigeon"},
+        {"auth_user": "me"},
+        {"srtp": "dtls", "backend": "pjsua2"},
+        {"transport": "tls", "tls_certificate": "cert.pem"},
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError):
+        Sip("sip:agent@127.0.0.1", **options)
+
+
+def test_media_that_never_gets_ready_is_named() -> None:
+    """The agent answers, but puts the call on hold at once."""
+
+    async def main() -> None:
+        inactive = SDP + "a=inactive\n"
+        async with peer(replies=(Reply(200, "OK", inactive),)) as agent:
+            adapter = Sip(agent.uri, media_timeout=0.5)
+            with pytest.raises(MediaTimeoutError) as raised:
+                await adapter.connect()
+            assert raised.value.phase == "answered"
+            await adapter.disconnect()
+            await agent.ended.wait()
+
+    run_real(main())

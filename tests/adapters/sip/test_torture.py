@@ -1,0 +1,176 @@
+"""Agents whose media is broken: each kind ends with its own finding, and never in a hang."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.adapters.sip.calling import heard_from, level, on_line, stream
+from tests.adapters.sip.peer import peer
+from voiceharness.clock import NS, LoopClock, run_real
+from voiceharness.errors import CallDroppedError
+from voiceharness.protocols.rtp import RtpPacket
+from voiceharness_adapters.sip import Sip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tests.adapters.sip.peer import Media, SipPeer
+    from voiceharness.line.line import Line
+
+__all__: list[str] = []
+
+pytestmark = pytest.mark.realtime
+
+BREAK = 75
+"""Packets that are as they should be before the fault begins: 1.5 s."""
+
+
+def heard(media: Media | None, *, seconds: float = 3.0, media_timeout: float = 5.0) -> tuple[Line, Sip]:
+    """Call an agent with this media, and return what is left of the call."""
+
+    async def main() -> tuple[Line, Sip]:
+        async with peer(media=media) as agent:
+            adapter = Sip(agent.uri, media_timeout=media_timeout)
+            async with on_line(adapter) as line:
+                await line.until_position(round(8000 * seconds))
+            return line, adapter
+
+    return run_real(main())
+
+
+def spoilt_from_break(spoil: Callable[[RtpPacket], Iterable[RtpPacket]]) -> Media:
+    return stream(lambda packet: spoil(packet) if packet.sequence >= BREAK else (packet,))
+
+
+def faults(line: Line) -> list[object]:
+    return [event.data["kind"] for event in line.record().of_kind("protocol_fault")]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "finding"),
+    [
+        (lambda packet: (replace(packet, timestamp=packet.timestamp - 13_440),), "rtp_timestamp_jump"),
+        (lambda packet: (replace(packet, ssrc=99, sequence=packet.sequence + 9000),), "rtp_sequence_jump"),
+        (lambda packet: (replace(packet, sequence=packet.sequence + 5000),), "rtp_sequence_jump"),
+    ],
+    ids=["timestamp back", "another source", "sequence jump"],
+)
+def test_a_break_in_the_stream_is_found_and_survived(
+    spoil: Callable[[RtpPacket], Iterable[RtpPacket]], finding: str
+) -> None:
+    """Case A50."""
+    line, adapter = heard(spoilt_from_break(spoil))
+    assert [each.kind for each in adapter.findings].count(finding) == 1
+    assert level(line.record().agent, 1.9, 2.8) > 4000
+    assert faults(line) == []
+
+
+def test_an_unbroken_stream_has_no_finding() -> None:
+    line, adapter = heard(stream())
+    assert adapter.findings == ()
+    assert faults(line) == []
+
+
+def test_another_payload_type_than_negotiated_is_a_fault_and_is_not_decoded() -> None:
+    """Case A38 (b)."""
+    line, _adapter = heard(spoilt_from_break(lambda packet: (replace(packet, payload_type=9),)))
+    assert faults(line) == ["rtp_payload_type"]
+    detail = next(line.record().of_kind("protocol_fault")).data["detail"]
+    assert detail == "received payload type 9, negotiated 0"
+    assert level(line.record().agent, 0.5, 1.2) > 1000
+    assert level(line.record().agent, 2.0, 2.8) == 0
+
+
+def test_doubled_packets_are_found_and_heard_once() -> None:
+    line, adapter = heard(stream(lambda packet: (packet, packet)))
+    assert "rtp_doubled" in [each.kind for each in adapter.findings]
+    assert heard_from(line.record(), 440, 1.0, 2.5) > 0.99
+
+
+def test_packets_out_of_order_are_found() -> None:
+    def swap(packet: RtpPacket) -> tuple[RtpPacket, ...]:
+        if packet.sequence % 10 == 8:
+            return ()
+        return (packet, held[packet.sequence - 1]) if packet.sequence % 10 == 9 else (packet,)
+
+    held: dict[int, RtpPacket] = {}
+
+    def remember(packet: RtpPacket) -> tuple[RtpPacket, ...]:
+        held[packet.sequence] = packet
+        return swap(packet)
+
+    _line, adapter = heard(stream(remember))
+    assert "rtp_reordered" in [each.kind for each in adapter.findings]
+
+
+def test_lost_packets_are_found_and_take_no_time_away() -> None:
+    line, adapter = heard(stream(lambda packet: () if packet.sequence % 10 == 5 else (packet,)))
+    assert "rtp_lost" in [each.kind for each in adapter.findings]
+    assert len(line.record().agent) == pytest.approx(24000, abs=800)
+    assert level(line.record().agent, 1.0, 2.5) > 4000
+
+
+def test_packets_of_30_ms_are_heard_whole() -> None:
+    line, adapter = heard(stream(samples=240))
+    assert heard_from(line.record(), 440, 0.5, 2.5) > 0.99
+    assert faults(line) == []
+    assert [each.kind for each in adapter.findings] == []
+
+
+def test_media_from_another_port_is_followed_and_found() -> None:
+    async def moving(agent: SipPeer) -> None:
+        other = await agent.another_port()
+        clock = LoopClock()
+        start = clock.now_ns()
+        for index in range(150):
+            await clock.sleep_until_ns(start + index * NS // 50)
+            packet = RtpPacket(0, index, 160 * index, 5, b"\x20" * 80 + b"\xa0" * 80)
+            agent.send(packet, via=other if index >= BREAK else None)
+
+    line, adapter = heard(moving)
+    assert "rtp_address_changed" in [each.kind for each in adapter.findings]
+    assert level(line.record().agent, 2.2, 2.8) > 1000
+
+
+def test_an_agent_that_never_sends_media_is_found() -> None:
+    line, _adapter = heard(None, seconds=1.6, media_timeout=0.8)
+    assert faults(line) == ["no_rtp"]
+
+
+def test_media_that_stops_is_one_way_audio_and_names_the_direction() -> None:
+    line, _adapter = heard(stream(packets=BREAK), seconds=3.0, media_timeout=0.8)
+    assert faults(line) == ["one_way_audio"]
+    assert "agent to user" in str(next(line.record().of_kind("protocol_fault")).data["detail"])
+
+
+def test_an_agent_that_dies_without_bye_drops_the_call() -> None:
+    async def main() -> None:
+        async with peer(media=stream()) as agent:
+            adapter = Sip(agent.uri, media_timeout=0.6)
+            async with on_line(adapter) as line:
+                await line.until_position(8000)
+                agent.die()
+                await line.until(lambda: None)
+            assert line.ended is not None
+            assert line.ended.by == "transport"
+            assert isinstance(line.ended.error, CallDroppedError)
+            assert "vanished without BYE" in str(line.ended.error)
+            assert level(line.record().agent, 0.3, 0.9) > 1000
+
+    run_real(main())
+
+
+def test_a_silent_agent_that_answers_options_is_alive() -> None:
+    async def main() -> None:
+        async with peer() as agent:
+            adapter = Sip(agent.uri, media_timeout=0.4)
+            async with on_line(adapter) as line:
+                await line.until_position(16000)
+            assert line.ended is not None
+            assert line.ended.by == "user"
+            assert "OPTIONS" in agent.methods()
+
+    run_real(main())
