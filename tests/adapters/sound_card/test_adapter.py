@@ -1,0 +1,183 @@
+"""The adapter on a simulated device, in virtual time: what each fault does to the call, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from tests.adapters.sound_card.simulated import Faults, Simulation
+from voiceharness.audio.chunk import AudioChunk
+from voiceharness.audio.signals import speech_like
+from voiceharness.clock import run_virtual
+from voiceharness.errors import CallDroppedError, DeviceError, LocalProtocolError, OptionError, PendingTransportError
+from voiceharness.scenario.run import run_call
+from voiceharness.scenario.scenario import Scenario
+from voiceharness.scenario.steps import Say, Wait
+from voiceharness_adapters.sound_card import SoundCard
+from voiceharness_adapters.sound_card.lock import locked_devices
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from voiceharness.scenario.result import CallResult
+
+
+@pytest.fixture(autouse=True)
+def own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep locks and stored delays of other tests out."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+
+def words(seed: int) -> Say:
+    return Say(audio=AudioChunk.from_samples(speech_like(1.0, seed=seed)))
+
+
+def called(device: Simulation, *steps: Any, **options: Any) -> CallResult:
+    """Play steps against an agent that repeats, half a second later, what it hears."""
+    options = {"input": "mic", "output": "speaker", "user_channel": 1, "agent_channel": 2, **options}
+    adapter = SoundCard(system=device, **options)
+    scenario = Scenario("sound", steps=steps, max_duration=100.0)
+    return run_virtual(run_call(scenario, adapter))
+
+
+def lags(result: CallResult) -> list[float]:
+    """How many ms after the user each repetition lies in the recording; 500 is the truth."""
+    assert result.metrics is not None
+    assert result.record is not None
+    rate = result.record.rate
+    found = []
+    for utterance in result.metrics.utterances:
+        said = result.record.user[utterance.onset : utterance.offset].astype(float)
+        start = utterance.onset + round(0.3 * rate)
+        heard = result.record.agent[start : start + len(said) + round(0.4 * rate)].astype(float)
+        if len(heard) > len(said):
+            found.append((np.argmax(np.correlate(heard, said, "valid")) / rate + 0.3) * 1000)
+    return found
+
+
+def test_path_is_found_by_the_users_own_words_and_taken_off() -> None:
+    result = called(Simulation((0.037,)), Wait(0.5), words(1), Wait(1.0), words(2), Wait(1.0))
+    assert result.facts["path_from"] == "the user's own words"
+    assert result.facts["path_ms"] == pytest.approx(37.0, abs=0.1)
+    assert lags(result)[1] == pytest.approx(500, abs=0.3)
+    assert result.trust.trustworthy
+
+
+def test_chirp_measures_each_session_by_itself() -> None:
+    """Case B45: the delay is another one after each opening."""
+    device = Simulation((0.037, 0.058))
+    for delay in device.delays:
+        result = called(device, words(1), Wait(1.0), chirp=True)
+        assert result.facts["path_ms"] == pytest.approx(delay * 1000, abs=1.0)
+        assert lags(result)[0] == pytest.approx(500, abs=0.3)
+
+
+def test_drift_between_input_and_output_is_reported_and_followed() -> None:
+    """Case B45: 200 ppm over a minute are 12 ms."""
+    steps = [step for seed in range(20) for step in (words(seed), Wait(2.0))]
+    result = called(Simulation(faults=Faults(input_ppm=200)), *steps, chirp=True)
+    assert result.metrics is not None
+    assert result.metrics.duration > 60
+    assert result.facts["input_drift_ppm"] == pytest.approx(200, abs=40)
+    assert lags(result)[-1] == pytest.approx(500, abs=1.0)
+
+
+def test_overflow_is_told_with_its_time_and_size() -> None:
+    """Case B45: a driver that loses 1024 samples says so, and the next words set the clock right."""
+    device = Simulation(faults=Faults(overflow=(5.0, 1024)))
+    result = called(device, words(1), Wait(4.0), words(2), Wait(1.0), words(3), Wait(1.0))
+    assert "1024 samples" in str(result.facts["device_faults"])
+    assert "overflow at" in str(result.facts["device_faults"])
+    assert any("lost 21.3 ms" in reason for reason in result.trust.reasons)
+    assert lags(result)[-1] == pytest.approx(500, abs=1.0)
+
+
+def test_silent_loss_is_found_in_the_sound() -> None:
+    """Case B45: a slip that no driver tells of."""
+    device = Simulation(faults=Faults(dropped=(5.0, 1440)))
+    result = called(device, words(1), Wait(4.0), words(2), Wait(1.0), words(3), Wait(1.0))
+    assert str(result.facts["slips"]).startswith("-30.0")
+    assert result.outcome == "harness_fault"
+    assert "slipped without the driver telling" in result.explain()
+
+
+def test_device_that_brings_a_quarter_of_its_samples_is_an_error() -> None:
+    """Case B45."""
+    result = called(Simulation(faults=Faults(share=0.25)), words(1), Wait(5.0))
+    assert isinstance(result.error, DeviceError)
+    assert "sample count 0.25 of expected" in str(result.error)
+
+
+def test_unplugged_device_ends_the_call_with_its_evidence() -> None:
+    result = called(Simulation(faults=Faults(unplugged_at=2.0)), words(1), Wait(5.0))
+    assert isinstance(result.error, CallDroppedError)
+    assert "unplugged" in str(result.error)
+    assert result.outcome == "not_called"
+    assert result.metrics is not None
+    assert len(result.metrics.utterances) == 1
+
+
+def test_frozen_device_is_noticed() -> None:
+    result = called(Simulation(faults=Faults(frozen_at=2.0)), words(1), Wait(5.0))
+    assert isinstance(result.error, CallDroppedError)
+    assert "brought nothing for 1 s" in str(result.error)
+
+
+def test_device_that_never_starts_is_an_error() -> None:
+    result = called(Simulation(faults=Faults(frozen_at=0.0)), words(1))
+    assert isinstance(result.error, DeviceError)
+    assert "brought nothing" in str(result.error)
+
+
+def test_unknown_path_is_said_and_makes_latencies_doubtful() -> None:
+    device = Simulation(answers_after=5.0)
+    result = called(device, words(1), words(2), Wait(1.0), user_channel=0, agent_channel=1)
+    assert result.facts["path_ms"] is None
+    assert result.facts["path_from"] == "unknown"
+    assert any("devices test" in reason for reason in result.trust.reasons)
+
+
+def test_delay_given_by_the_user_is_used() -> None:
+    device = Simulation((0.08,), answers_after=0.9)
+    result = called(device, words(1), Wait(1.5), user_channel=0, agent_channel=1, delay_ms=80.0)
+    assert result.facts["path_from"] in ("option", "the user's own words")
+    assert result.metrics is not None
+
+
+def test_one_device_is_not_opened_twice(tmp_path: Path) -> None:
+    with locked_devices(["output speaker"]):
+        result = called(Simulation(), words(1))
+    assert isinstance(result.error, DeviceError)
+    assert "output speaker is in use by process" in str(result.error)
+
+
+def test_stream_is_closed_and_the_lock_is_free_afterwards() -> None:
+    device = Simulation()
+    for _ in range(3):
+        called(device, Wait(0.1))
+    assert all(stream.closed for stream in device.streams)
+    assert len(device.streams) == 3
+
+
+def test_audio_cannot_be_pushed() -> None:
+    async def push() -> None:
+        adapter = SoundCard(system=Simulation())
+        with pytest.raises(PendingTransportError):
+            await adapter.send_audio(AudioChunk(b"\0\0"))
+        await adapter.connect()
+        try:
+            with pytest.raises(LocalProtocolError):
+                await adapter.send_audio(AudioChunk(b"\0\0"))
+        finally:
+            await adapter.disconnect()
+
+    run_virtual(push())
+
+
+@pytest.mark.parametrize("options", [{"rate": 44100}, {"lead_ms": 15}, {"agent_channel": 1, "user_channel": 1}])
+def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError):
+        SoundCard(**options)
