@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from voiceharness.audio import signals
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import run_virtual
-from voiceharness.line.line import Line, open_line
+from voiceharness.line.opening import open_line
 from voiceharness.line.settings import LineSettings
 from voiceharness_adapters.in_process import InProcess
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from voiceharness.agent import PhoneAgent
+    from voiceharness.line.line import Line
 
 __all__ = ["on_line", "tone"]
 

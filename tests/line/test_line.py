@@ -18,11 +18,12 @@ from voiceharness.doubles import ScriptedPhoneAgent
 from voiceharness.doubles.scripted_agent import paced
 from voiceharness.errors import AgentCrashedError, CallDroppedError, ConnectError, PendingTransportError
 from voiceharness.events import CallEnded, Flush, Interrupted, Mark, MarkPlayed, RemoteHangup
-from voiceharness.line.line import Line, open_line
+from voiceharness.line.opening import open_line
 from voiceharness.line.settings import LineSettings
 from voiceharness_adapters.in_process import InProcess
 
 if TYPE_CHECKING:
+    from voiceharness.line.line import Line
     from voiceharness.line.record import CallRecord
 
 FRAME = 160

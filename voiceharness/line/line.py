@@ -1,9 +1,10 @@
 """One call's line: it keeps the uplink going, listens always, and knows what was heard.
 
-Theory of operation. :func:`open_line` connects an adapter and yields a :class:`Line` whose sample 0 is the answer.
-Three tasks run until the call ends: *uplink* sends a user frame at each deadline (unless the transport keeps time and
-asks for frames itself), *downlink* takes what arrives, *watch* sets and clears ``agent_speaking``. Whoever drives the
-line (the scenario engine, ``call()``) places sound on the user's track and awaits positions; it never touches media.
+Theory of operation. :func:`~voiceharness.line.opening.open_line` connects an adapter and yields a :class:`Line` whose
+sample 0 is the answer. Three tasks run until the call ends: *uplink* sends a user frame at each deadline (unless the
+transport keeps time and asks for frames itself), *downlink* takes what arrives, *watch* sets and clears
+``agent_speaking``. Whoever drives the line (the scenario engine, ``call()``) places sound on the user's track and
+awaits positions; it never touches media.
 
 The call ends once: by the agent, by the user, at a limit, or because the transport failed. Nothing here raises for
 that. Waits return None, ``ended`` says by whom and why, and ``record()`` gives the evidence up to that sample.
@@ -12,15 +13,13 @@ that. Waits return None, ``ended`` says by whom and why, and ``record()`` gives 
 from __future__ import annotations
 
 import asyncio
-import logging
-from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.dtmf import generate
-from voiceharness.clock import NS, LoopClock, Pacer
-from voiceharness.errors import ConnectError, PendingTransportError
+from voiceharness.clock import NS, Pacer
+from voiceharness.errors import PendingTransportError
 from voiceharness.events import EndOfStream, RemoteHangup
 from voiceharness.impairment.path import CLEAN
 from voiceharness.line.bad_line import BadLine, UserSender, bad_line, note_impairments, unheard_events
@@ -36,7 +35,7 @@ from voiceharness.line.turn import HeardTurn, hear_turn
 from voiceharness.line.uplink import Uplink, Utterance
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+    from collections.abc import Callable, Collection
 
     import numpy as np
     from numpy.typing import NDArray
@@ -49,13 +48,11 @@ if TYPE_CHECKING:
     from voiceharness.line.playout import Playout
     from voiceharness.line.settings import LineSettings
 
-__all__ = ["EndedBy", "Line", "LineEnd", "open_line"]
-
-_log = logging.getLogger(__name__)
+__all__ = ["Line"]
 
 
 class Line:
-    """A running call. Made by :func:`open_line`; it satisfies ``TurnTaker``."""
+    """A running call. Made by :func:`~voiceharness.line.opening.open_line`; it satisfies ``TurnTaker``."""
 
     def __init__(self, adapter: VoiceAgentAdapter, settings: LineSettings, clock: Clock) -> None:
         self.adapter = adapter
@@ -358,68 +355,3 @@ class Line:
     def fail(self, error: BaseException) -> None:
         """End the call because a task of the line failed."""
         self._end(LineEnd("transport", self.now, str(error), error=error))
-
-
-@asynccontextmanager
-async def open_line(
-    adapter: VoiceAgentAdapter, settings: LineSettings, *, connect_timeout: float = 30.0
-) -> AsyncIterator[Line]:
-    """Connect an adapter and run its line; whatever happens inside, the call is ended and its tasks are gone after.
-
-    Raises:
-        CallError: if the call cannot be set up in time.
-    """
-    clock = LoopClock()
-    try:
-        await _connect(adapter, connect_timeout)
-        line = Line(adapter, settings, clock)
-        adapter.attach(line)
-        line.timeline.note(0, "answered")
-        async with _tasks_of(line):
-            yield line
-    except BaseException:
-        await _disconnect_anyway(adapter)
-        raise
-    await adapter.disconnect()
-    if line.ended is not None and adapter.sent_after_end:
-        line.timeline.note(line.ended.at, "sent_after_end", messages=adapter.sent_after_end)
-
-
-async def _connect(adapter: VoiceAgentAdapter, timeout: float) -> None:
-    try:
-        async with asyncio.timeout(timeout):
-            await adapter.connect()
-    except TimeoutError as error:
-        raise ConnectError(f"{adapter.name}: the call was not answered within {timeout:g} s") from error
-
-
-async def _disconnect_anyway(adapter: VoiceAgentAdapter) -> None:
-    """Disconnect without hiding what is being raised."""
-    try:
-        await adapter.disconnect()
-    except Exception as error:  # supervision point: the call has failed already, for another reason
-        _log.warning("%s: disconnecting failed, too: %s", adapter.name, error)
-
-
-@asynccontextmanager
-async def _tasks_of(line: Line) -> AsyncIterator[None]:
-    works = {"downlink": line.run_downlink, "watch": line.watch_speech}
-    if line.adapter.timing.paced_by == "line":
-        works["uplink"] = line.run_uplink
-    if line.sender is not None:
-        works["late frames"] = line.sender.send_late
-    tasks = [asyncio.create_task(_supervised(line, work), name=f"line {name}") for name, work in works.items()]
-    try:
-        yield
-    finally:
-        line.hang_up()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _supervised(line: Line, work: Callable[[], Awaitable[None]]) -> None:
-    try:
-        await work()
-    except Exception as error:  # supervision point: whatever a transport raises ends the call, with its evidence
-        line.fail(error)

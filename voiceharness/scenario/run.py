@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from voiceharness.clock import LoopClock, run_real, run_virtual
 from voiceharness.errors import OptionError, UnsupportedCapabilityError, VirtualTimeError
-from voiceharness.line.line import open_line
+from voiceharness.line.opening import open_line
 from voiceharness.line.settings import LineSettings
 from voiceharness.line.word_source import TranscribedWords, TransportWords
 from voiceharness.scenario.identity import audio_fingerprint, scenario_fingerprint

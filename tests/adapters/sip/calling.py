@@ -9,7 +9,7 @@ import numpy as np
 
 from voiceharness.audio import g711
 from voiceharness.clock import NS, LoopClock
-from voiceharness.line.line import open_line
+from voiceharness.line.opening import open_line
 from voiceharness.line.settings import LineSettings
 from voiceharness.protocols.rtp import RtpPacket
 
