@@ -193,7 +193,7 @@ def test_a_step_can_end_after_some_words() -> None:
 
 def test_expected_text_is_looked_for_in_the_turn_alone() -> None:
     hello, bye = Words("a", (Word("Hello", 0.0, 0.5),)), Words("b", (Word("Goodbye", 0.0, 0.5),))
-    cues: list[Cue] = [(0.0, tone(440, 1.0, item="a")), (0.0, hello), (3.0, tone(440, 1.0, item="b")), (3.0, bye)]
+    cues: list[Cue] = [(0.0, tone(440, 1.0, item="a")), (0.0, hello), (3.0, tone(880, 1.0, item="b")), (3.0, bye)]
     assert play(ScriptedPhoneAgent(cues), Hear("hello", within=1), Hear("goodbye", within=3)).outcome == "passed"
     result = play(ScriptedPhoneAgent(cues), Hear("hello", within=1), Hear("hello", within=3))
     assert failures(result) == ["hear_text"]
