@@ -63,6 +63,15 @@ def test_a_flush_tells_how_much_was_never_heard() -> None:
     assert [moment.label for moment in told("flush", cut=0)] == ["flush"]
 
 
+def test_flushes_frame_by_frame_are_one() -> None:
+    result = showcase_call()
+    assert result.record is not None
+    events = tuple(TimelineEvent(at, "flush", {"cut": 160}) for at in (8000, 8160, 8320, 24000))
+    record = CallRecord(8000, result.record.user, result.record.agent, events)
+    found = [moment.at for moment in find_moments(call_document(result), record) if moment.kind == "flush"]
+    assert found == [8000, 24000]
+
+
 def test_digits_marks_and_the_end_are_labelled_by_what_they_are() -> None:
     assert [moment.label for moment in told("digit_sent", digit="5", method="info")] == ["key 5"]
     assert [moment.label for moment in told("digit_received", digit="#")] == ["agent key #"]

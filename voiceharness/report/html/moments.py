@@ -56,10 +56,19 @@ def find_moments(call: CallDocument, record: CallRecord) -> list[Moment]:
 
 
 def _events(record: CallRecord) -> Iterator[Moment]:
+    flush: TimelineEvent | None = None
     for event in record.events:
+        if event.kind == "flush":
+            # An agent that flushes every frame flushes once, as far as a reader is concerned.
+            before, flush = flush, event
+            if before is not None and event.at - before.at <= _SAME_FLUSH * record.rate:
+                continue
         if event.kind in _TOLD:
             label, tone = _TOLD[event.kind](event.data, record.rate)
             yield Moment("events", event.kind, event.at, None, label, _data_text(event), tone)
+
+
+_SAME_FLUSH: Final = 0.1
 
 
 def _data_text(event: TimelineEvent) -> str:

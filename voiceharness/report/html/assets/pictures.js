@@ -109,6 +109,7 @@ function drawRuler(canvas, view, rate) {
     context.globalAlpha = 0.4;
     context.fillRect(x, height - 7, 1, 7);
     context.globalAlpha = 0.8;
-    context.fillText(`${+(number * tick).toFixed(1)} s`, x + 5, height / 2);
+    const label = `${+(number * tick).toFixed(1)} s`;
+    if (x + 8 + context.measureText(label).width < view.width) context.fillText(label, x + 5, height / 2);
   }
 }
