@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from voiceharness.errors import CallDroppedError, ConnectError, MediaTimeoutError
+from voiceharness_adapters.sip.quality import StreamTotals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,7 +48,7 @@ class SipCall:
         self.answered: Heard | None = None
         self.state = "new"
         self.media: Event = {"status": "none"}
-        self.stats: dict[str, Any] = {}  # Any: what JSON can hold
+        self.stats: dict[str, float] = {}
         self.sip_ids: list[str] = []
         self.provisional: list[tuple[int, str]] = []
         self.end: CallEnd | None = None
@@ -58,6 +59,7 @@ class SipCall:
         self._news: list[Event] = []
         self._on_news: Callable[[Event], None] = self._news.append
         self._confirmed: asyncio.Future[None] = loop.create_future()
+        self._totals = StreamTotals()
         self._up: asyncio.Future[None] = loop.create_future()
         self._over: asyncio.Future[None] = loop.create_future()
         self._transferred: asyncio.Future[Event] | None = None
@@ -176,7 +178,7 @@ class SipCall:
             case "media":
                 self.media = event
             case "rtp":
-                self.stats = event["stats"] or self.stats
+                event["stats"] = self._count(event["stats"])
             case "wait":
                 self.wait = event["seconds"]
             case "transfer" if self._transferred is not None:
@@ -185,6 +187,11 @@ class SipCall:
             case "alive" if self._alive is not None:
                 _resolve(self._alive)
         self._on_news(event)
+
+    def _count(self, stats: Mapping[str, float]) -> dict[str, float]:
+        if stats:
+            self.stats = self._totals.take(stats)
+        return self.stats
 
     def _take_state(self, event: Event) -> None:
         self.state = event["state"]
@@ -195,7 +202,7 @@ class SipCall:
         if self.state == "confirmed":
             _resolve(self._confirmed)
         if self.state == "ended":
-            self.stats = event["stats"] or self.stats
+            self._count(event["stats"])
             self.end = CallEnd(event["code"], event["reason"], event["ours"], event["at_ns"])
             self._finish()
 

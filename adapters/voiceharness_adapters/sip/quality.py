@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["RtpQuality", "mean_opinion", "rating"]
+__all__ = ["RtpQuality", "StreamTotals", "mean_opinion", "rating"]
 
 _BEST_RATING: Final = 93.2
 _DELAY_KNEE_MS: Final = 177.3
@@ -23,6 +23,27 @@ _IMPAIRMENT: Final[Mapping[str, tuple[float, float]]] = {
     "G722": (13.0, 25.1),
 }
 """Codec: equipment impairment and packet-loss robustness (G.113, Appendix I; G.722's on its wideband scale)."""
+
+
+_COUNTS: Final = ("received", "lost", "doubled", "reordered", "discarded", "sent", "buffer_empty", "buffer_lost")
+
+
+class StreamTotals:
+    """Adds up the counts of a call's streams: a new offer (a hold, a resume) begins one that counts from 0 again."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, float] = {}
+        self._latest: Mapping[str, float] = {}
+
+    def take(self, stats: Mapping[str, float]) -> dict[str, float]:
+        """Take the figures of the present stream and return those of the call; counts are summed, the rest is new."""
+        if stats.get("received", 0) < self._latest.get("received", 0):
+            self._before = {name: self._sum(name) for name in _COUNTS}
+        self._latest = stats
+        return {**stats, **{name: self._sum(name) for name in _COUNTS if name in stats}}
+
+    def _sum(self, name: str) -> float:
+        return self._before.get(name, 0) + self._latest.get(name, 0)
 
 
 @dataclass(frozen=True, slots=True)

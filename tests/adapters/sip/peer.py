@@ -23,10 +23,10 @@ o=- 1 1 IN IP4 127.0.0.1
 s=-
 c=IN IP4 127.0.0.1
 t=0 0
-m=audio {port} RTP/AVP 0 101
+m=audio {port} RTP/AVP 0 {events}
 a=rtpmap:0 PCMU/8000
-a=rtpmap:101 telephone-event/8000
-a=fmtp:101 0-16
+a=rtpmap:{events} telephone-event/8000
+a=fmtp:{events} 0-16
 a=ptime:20
 """
 FRAME_NS = NS // 50
@@ -76,9 +76,11 @@ class SipPeer:
     media: Media | None = None
     heard: Callable[[RtpPacket, int], None] = lambda _packet, _at: None
     deaf: frozenset[str] = frozenset()
+    refer_code: int = 202
     requests: list[str] = field(default_factory=list)
     address: str = ""
     rtp_port: int = 0
+    events: int = 101
     rang: asyncio.Event = field(default_factory=asyncio.Event)
     early: Media | None = None
     acked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -139,13 +141,18 @@ class SipPeer:
         """Ask the other side to call somebody else."""
         self._request("REFER", headers=f"Refer-To: <{target}>")
 
+    def _report_transfer(self) -> None:
+        """Tell that the transfer succeeded (RFC 3515, 2.4.4)."""
+        headers = "Event: refer\nSubscription-State: terminated;reason=noresource\nContent-Type: message/sipfrag"
+        self._request("NOTIFY", headers=headers, body="SIP/2.0 200 OK\n")
+
     def info(self, body: str) -> None:
         """Send an INFO with a keypad digit."""
         self._request("INFO", headers="Content-Type: application/dtmf-relay", body=body)
 
     def reinvite(self, sdp: str) -> None:
         """Offer the session anew."""
-        body = sdp.format(port=self.rtp_port)
+        body = sdp.format(port=self.rtp_port, events=self.events)
         self._request("INVITE", headers="Content-Type: application/sdp", body=body)
 
     def _write(self, lines: list[str], headers: str, body: str) -> None:
@@ -176,7 +183,9 @@ class SipPeer:
                 if self.media is not None:
                     self._start(self.media(self))
         else:
-            self._respond(text, Reply(202 if method == "REFER" else 200))
+            self._respond(text, Reply(self.refer_code if method == "REFER" else 200))
+            if method == "REFER" and self.refer_code == 202:
+                self._report_transfer()
             if method == "CANCEL":
                 self._cancelled = True
                 self._respond(self.invite, Reply(487, "Request Terminated"))
@@ -201,6 +210,8 @@ class SipPeer:
         self.invite = self.invite or text
         if found := re.search(r"m=audio (\d+)", text):
             self.remote_rtp = ("127.0.0.1", int(found[1]))
+        if found := re.search(r"rtpmap:(\d+) telephone-event", text):
+            self.events = int(found[1])
         replies = self.replies if not self.acked.is_set() else (OK,)
         for reply in replies:
             if reply.pause:
@@ -224,7 +235,7 @@ class SipPeer:
             f"Contact: <{self.uri}>",
         ]
         kind = "Content-Type: application/sdp\n" if reply.sdp else ""
-        body = reply.sdp.format(port=self.rtp_port, port2=self.rtp_port + 2) if reply.sdp else ""
+        body = reply.sdp.format(port=self.rtp_port, events=self.events) if reply.sdp else ""
         self._write(lines, kind + reply.headers, body)
 
     # Life

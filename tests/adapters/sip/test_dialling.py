@@ -26,8 +26,8 @@ __all__: list[str] = []
 
 pytestmark = pytest.mark.realtime
 
-NO_EVENTS = "a=rtpmap:101 telephone-event/8000\na=fmtp:101 0-16\n"
-UNKNOWN_CODEC = SDP.replace("0 101", "97").replace("0 PCMU", "97 XYZ").replace(NO_EVENTS, "")
+EVENTS = "a=rtpmap:{events} telephone-event/8000\na=fmtp:{events} 0-16\n"
+UNKNOWN_CODEC = SDP.replace("0 {events}", "97").replace("0 PCMU", "97 XYZ").replace(EVENTS, "")
 
 
 def refusal(*replies: Reply, **options: Any) -> BaseException:  # Any: the adapter's options

@@ -1,0 +1,181 @@
+"""Hold, resume, transfer, and who ends a call: from the user's side and from the agent's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.adapters.sip.calling import level, on_line, stream
+from tests.adapters.sip.peer import OK, SDP, Reply, peer
+from voiceharness.clock import NS, run_real
+from voiceharness.errors import CallRejectedError, OptionError
+from voiceharness.events import EndOfStream, RemoteHangup
+from voiceharness_adapters.sip import Sip
+
+if TYPE_CHECKING:
+    from voiceharness.protocols.rtp import RtpPacket
+
+__all__: list[str] = []
+
+pytestmark = pytest.mark.realtime
+
+
+def test_hold_and_resume_reach_the_agent_and_media_goes_on_after() -> None:
+    """Case A52."""
+    arrivals: list[int] = []
+
+    def heard(packet: RtpPacket, at_ns: int) -> None:
+        arrivals.append(at_ns)
+
+    async def main() -> None:
+        async with peer(media=stream(), heard=heard) as agent:
+            adapter = Sip(agent.uri, media_timeout=0.5)
+            async with on_line(adapter) as line:
+                await line.until_position(4000)
+                await adapter.control("hold")
+                await line.until_position(12000)
+                await adapter.control("resume")
+                await line.until_position(20000)
+            offers = [request for request in agent.requests if request.startswith("INVITE")]
+            assert "a=sendonly" in offers[1]
+            assert "a=sendrecv" in offers[2]
+            record = line.record()
+            assert level(record.agent, 0.2, 0.45) > 1000
+            assert level(record.agent, 0.8, 1.4) == 0
+            assert level(record.agent, 2.0, 2.4) > 1000
+            last = (arrivals[-1] - agent.answered_ns) / NS
+            assert last > 2.3
+            assert list(record.of_kind("protocol_fault")) == []
+
+    run_real(main())
+
+
+def test_an_agent_that_stays_silent_after_the_resume_is_one_way_audio() -> None:
+    """Case A52, the faulty agent."""
+
+    async def main() -> None:
+        async with peer(media=stream(packets=20)) as agent:
+            adapter = Sip(agent.uri, media_timeout=0.5)
+            async with on_line(adapter) as line:
+                await line.until_position(4000)
+                await adapter.control("hold")
+                await line.until_position(8000)
+                await adapter.control("resume")
+                await line.until_position(16000)
+            faults = list(line.record().of_kind("protocol_fault"))
+            assert [fault.data["kind"] for fault in faults] == ["one_way_audio"]
+            assert faults[0].at / 8000 > 1.4
+
+    run_real(main())
+
+
+def test_a_hold_by_the_agent_is_no_fault() -> None:
+    async def main() -> None:
+        async with peer(media=stream(packets=30)) as agent:
+            async with on_line(Sip(agent.uri, media_timeout=0.4)) as line:
+                await line.until_position(4000)
+                agent.reinvite(SDP + "a=sendonly\n")
+                await line.until_position(12000)
+            assert list(line.record().of_kind("protocol_fault")) == []
+
+    run_real(main())
+
+
+def test_a_hang_up_of_the_agent_ends_the_call_with_its_cause() -> None:
+    """Case A54 (b): the reason is kept."""
+
+    async def main() -> None:
+        async with peer(media=stream()) as agent:
+            adapter = Sip(agent.uri)
+            async with on_line(adapter) as line:
+                await line.until_position(4000)
+                agent.bye(headers='Reason: SIP;cause=200;text="media timeout"')
+                await line.until(lambda: None)
+            assert line.ended is not None
+            assert (line.ended.by, line.ended.reason, line.ended.code) == ("agent", "media timeout", 200)
+            assert line.ended.at / 8000 == pytest.approx(0.5, abs=0.06)
+            assert isinstance(await adapter.receive_audio(0), EndOfStream)
+            assert agent.methods().count("BYE") == 0
+
+    run_real(main())
+
+
+def test_a_referred_call_goes_on_with_the_other_agent() -> None:
+    async def main() -> None:
+        async with peer(media=stream(frequency=440)) as first, peer(media=stream(frequency=880)) as second:
+            async with on_line(Sip(first.uri)) as line:
+                await line.until_position(6400)
+                first.refer(second.uri)
+                await second.acked.wait()
+                first.bye()
+                await line.until_position(16000)
+            assert line.ended is not None
+            assert line.ended.by == "user"
+            await second.ended.wait()
+            assert level(line.record().agent, 1.4, 1.9) > 1000
+            assert [request for request in first.requests if request.startswith("NOTIFY")]
+
+    run_real(main())
+
+
+def test_a_refer_to_nobody_leaves_the_call_as_it_was() -> None:
+    async def main() -> None:
+        busy = (Reply(486, "Busy Here"),)
+        async with peer(media=stream()) as first, peer(replies=busy) as second:
+            async with on_line(Sip(first.uri)) as line:
+                await line.until_position(4000)
+                first.refer(second.uri)
+                await line.until_position(16000)
+            assert line.ended is not None
+            assert line.ended.by == "user"
+            assert level(line.record().agent, 1.5, 1.9) > 1000
+
+    run_real(main())
+
+
+def test_a_transfer_asks_the_agent_to_call_somebody_else() -> None:
+    async def main() -> None:
+        async with peer(media=stream()) as agent:
+            adapter = Sip(agent.uri)
+            async with on_line(adapter) as line:
+                await line.until_position(1600)
+                await adapter.control("transfer", target="sip:colleague@127.0.0.1:9")
+                await line.until(lambda: None)
+            assert line.ended is not None
+            assert "transferred" in line.ended.reason
+            refer = next(request for request in agent.requests if request.startswith("REFER"))
+            assert "sip:colleague@127.0.0.1:9" in refer
+
+    run_real(main())
+
+
+def test_a_transfer_that_the_agent_declines_is_said_so() -> None:
+    async def main() -> None:
+        async with peer(media=stream(), refer_code=603) as agent:
+            adapter = Sip(agent.uri)
+            async with on_line(adapter) as line:
+                await line.until_position(1600)
+                with pytest.raises(OptionError):
+                    await adapter.control("transfer")
+                with pytest.raises(CallRejectedError, match="could not be transferred"):
+                    await adapter.control("transfer", target="sip:colleague@127.0.0.1:9")
+
+    run_real(main())
+
+
+def test_remote_hangup_comes_after_all_that_was_heard() -> None:
+    """Case B05: a farewell before the hang-up is whole."""
+
+    async def main() -> None:
+        async with peer(replies=(OK,), media=stream(packets=40)) as agent:
+            adapter = Sip(agent.uri)
+            await adapter.connect()
+            kinds = []
+            agent.bye()
+            while not isinstance(item := await adapter.receive_audio(5), EndOfStream):
+                kinds.append(type(item))
+            assert kinds.index(RemoteHangup) == len(kinds) - 1
+            await adapter.disconnect()
+
+    run_real(main())
