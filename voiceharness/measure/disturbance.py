@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.audio.edges import Span
@@ -23,21 +24,42 @@ if TYPE_CHECKING:
 
 __all__ = ["MADE_BY", "Disturbance"]
 
-_OF_THE_SOUND: Final[frozenset[FindingKind]] = frozenset(
-    {"noise_instead_of_speech", "silence_as_noise", "swapped_bytes", "wrong_encoding", "wrong_law", "aliasing"}
+_OF_SOUND: Final[frozenset[FindingKind]] = frozenset(
+    {
+        "aliasing",
+        "clicks_at_seams",
+        "noise_instead_of_speech",
+        "silence_as_noise",
+        "swapped_bytes",
+        "wrong_encoding",
+        "wrong_law",
+        "wrong_rate",
+    }
+)
+_OF_HEARING: Final[frozenset[FindingKind]] = frozenset(
+    {
+        "audio_after_flush",
+        "claimed_speaking_but_silent",
+        "dead_air",
+        "growing_latency",
+        "residual_burst",
+        "talking_over_user",
+    }
 )
 
-MADE_BY: Final[Mapping[str, frozenset[FindingKind]]] = {
-    "clipping": _OF_THE_SOUND,
-    "clockdrift": frozenset({"aliasing"}),
-    "duplicate": frozenset({"clicks_at_seams", "media_gap"}),
-    "jitter": frozenset({"media_gap"}),
-    "loss": frozenset({"media_gap"}),
-    "noise": _OF_THE_SOUND,
-    "echo": _OF_THE_SOUND,
-    "reorder": frozenset({"clicks_at_seams", "media_gap"}),
-}
-"""Which faults cannot be told from what an impairment of the whole way to the user does to the sound."""
+MADE_BY: Final[Mapping[str, frozenset[FindingKind]]] = MappingProxyType(
+    {
+        "clipping": _OF_SOUND,
+        "clockdrift": frozenset({"aliasing"}),
+        "echo": _OF_SOUND | _OF_HEARING,
+        "noise": _OF_SOUND | _OF_HEARING,
+    }
+)
+"""Kinds of faults that what is done to the sound on its way to the user can make by itself, by the name of the doing.
+
+Noise that covers the agent makes it seem silent, noise after it makes it seem to go on. Lost, late and displaced
+packets are excused one by one.
+"""
 
 _STALL_TAIL: Final = 0.1
 

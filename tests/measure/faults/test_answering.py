@@ -75,34 +75,3 @@ def test_a_claim_to_speak_that_is_heard_is_no_fault() -> None:
 def test_a_claim_that_nobody_takes_back_ends_with_the_speech() -> None:
     """Case A29: an agent that only tells when it begins."""
     assert kinds(Call(12).note(3, "state_claimed", state="speaking").agent(3.5, tone(440, 2))) == []
-
-
-def test_a_farewell_cut_by_hanging_up_is_found() -> None:
-    """Case A56, with the fault."""
-    finding = only(Call(4).agent(0, tone(440, 3)).hang_up("agent", at=0.2), "farewell_cut")
-    assert finding.figure == pytest.approx(2.8, abs=FRAME)
-    assert "2.80 s still to be heard of the 3.00 s" in finding.explanation
-
-
-@pytest.mark.parametrize("by", ["agent", "user"])
-def test_a_farewell_that_was_heard_is_no_fault(by: str) -> None:
-    """Case A56, without the fault; and a user who hangs up cuts nobody's farewell."""
-    call = Call(4).agent(0, tone(440, 3))
-    assert kinds(call.hang_up(by, at=3.05 if by == "agent" else 1)) == []
-
-
-def test_what_an_earlier_flush_removed_is_no_farewell() -> None:
-    """Case A56: audio given up on purpose."""
-    call = Call(9).agent(0, tone(440, 3)).agent(0, tone(440, 8)).barge_in(1, speechlike(1)).flush(1.2)
-    assert kinds(call.agent(3, tone(880, 1)).hang_up("agent", at=4.1)) == []
-
-
-def test_hanging_up_in_the_middle_of_the_users_words_is_found() -> None:
-    finding = only(Call(9).user(1, speechlike(2)).hang_up("agent", at=2.2), "hangup_too_early")
-    assert finding.figure == pytest.approx(0.8, abs=FRAME)
-
-
-@pytest.mark.parametrize(("by", "at"), [("agent", 3.4), ("user", 2.2)])
-def test_hanging_up_after_the_users_words_is_no_fault(by: str, at: float) -> None:
-    """Case B05: and a user who hangs up in mid-word does so on purpose."""
-    assert kinds(Call(9).user(1, speechlike(2)).hang_up(by, at=at)) == []

@@ -17,9 +17,9 @@ def clean_call(seed: int) -> Call:
     """Five turns; the agent may be interrupted (it stops in time, and answers) or hear an "mm-hmm" (and goes on)."""
     draw = random.Random(seed)
     call, at = Call(90), draw.uniform(0, 1)
-    for turn in range(5):
+    for turn, name in enumerate(draw.sample(ANSWERS, 5)):
         send = draw.choice((call.agent, call.paced))
-        question, answer = spoken(draw.choice(QUESTIONS)), spoken(draw.choice(ANSWERS))
+        question, answer = spoken(draw.choice(QUESTIONS)), spoken(name)
         call.user(at, question, text="A question.")
         at += len(question) / 8000 + draw.uniform(0.2, 1.5)
         length = len(answer) / 8000

@@ -95,6 +95,15 @@ def test_an_agent_that_speaks_on_through_its_echo_is_right() -> None:
     )
 
 
+@pytest.mark.parametrize("said", [False, True])
+def test_a_paced_agent_that_cuts_itself_off_is_known_by_its_claim(said: bool) -> None:
+    """Case A25, without a queue to flush."""
+    call = Call(8).paced(0, tone(440, 1.2), "a").note(1.2, "truncation_claimed", item="a", heard=1.2)
+    if said:
+        call.user(0.8, speechlike(1)).paced(3, tone(880, 1), "b")
+    assert kinds(call) == ([] if said else ["self_interruption"])
+
+
 def test_an_empty_flush_cuts_nobody_off() -> None:
     assert kinds(Call(8).agent(0, tone(440, 2)).flush(3)) == []
 

@@ -124,3 +124,31 @@ def test_silence_at_the_end_of_the_queue_is_not_heard_out() -> None:
     """Case A01: the turn ends 0.3 s after the barge-in; what is left in the queue is its silence."""
     call = Call(5).agent(0, np.concatenate((tone(440, 1.8), silence(2)))).barge_in(1.5, speechlike(0.5))
     assert kinds(call) == []
+
+
+def test_one_cause_is_one_finding() -> None:
+    """Case A01: nothing was sent after the barge-in, so nothing but the flush is known to be missing."""
+    assert kinds(interrupted(9)) == ["no_flush_on_barge_in"]
+
+
+def begun(seconds: float, *, goes_on: bool = True) -> Call:
+    """An answer to a question; a flush takes what was sent of it by then."""
+    call = Call(8).user(0, speechlike(1)).agent(1.5, tone(440, seconds), "a").flush(1.52)
+    return call.agent(1.54, tone(660, 2), "a") if goes_on else call.agent(2.5, tone(660, 2), "b")
+
+
+def test_first_words_that_a_flush_took_are_found() -> None:
+    finding = only(begun(0.6), "lost_first_words")
+    assert finding.figure == pytest.approx(0.58, abs=FRAME)
+    assert interval(finding) == [pytest.approx(1.5, abs=FRAME), pytest.approx(1.54, abs=FRAME)]
+
+
+def test_an_answer_that_was_taken_back_as_a_whole_lost_no_words() -> None:
+    assert kinds(begun(0.6, goes_on=False)) == []
+    assert kinds(begun(0.1)) == []
+
+
+def test_a_flush_for_a_user_who_speaks_takes_no_first_words() -> None:
+    """Case A03: the rest of the answer is what should not have been sent."""
+    call = Call(8).user(0, speechlike(1)).agent(1.5, tone(440, 2), "a").barge_in(1.51, speechlike(1)).flush(1.59)
+    assert "lost_first_words" not in kinds(call.agent(1.7, tone(440, 2), "a"))

@@ -52,6 +52,27 @@ def test_one_key_pressed_twice_is_no_double() -> None:
     assert kinds(call) == []
 
 
+def read_back(delay: float, period: float = 0.2) -> Call:
+    """Five keys are pressed by 1.9 s, and read back from some seconds later on."""
+    call = Call(12).agent(2.5, tone(440, 0.5))
+    for index, digit in enumerate("12345"):
+        call.note(1 + 0.2 * index, "digit_sent", digit=digit, method="event", duration=0.1)
+        call.note(1.9 + delay + period * index, "digit_received", digit=digit, method="event", duration=0.1)
+    return call
+
+
+def test_keys_that_are_read_back_late_are_found() -> None:
+    finding = only(read_back(3), "dtmf_late")
+    assert finding.figure == pytest.approx(3, abs=0.02)
+    assert "'1', pressed at 1.00 s" in finding.explanation
+
+
+@pytest.mark.parametrize(("delay", "period"), [(0.7, 0.2), (1.5, 1.0)])
+def test_keys_that_are_read_back_in_time_are_no_fault(delay: float, period: float) -> None:
+    """Once the number is complete, and slowly, too."""
+    assert kinds(read_back(delay, period)) == []
+
+
 def inband(tones: str, noted: str, *, tone_ms: float = 80) -> CallRecord:
     """Tones on the user's track, which says something before, and what was to be pressed."""
     call = Call(6).user(0, spoken("user_hello"))

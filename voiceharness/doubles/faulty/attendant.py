@@ -162,7 +162,7 @@ class Talk:
 
     def pressed(self, digit: str) -> None:
         """Take a key, and read the number back when no more follow."""
-        self.cancel("silence")
+        self.user_began()
         self.digits.append(digit)
         self.after(AFTER_LAST_KEY, "keys", self.number_complete)
 

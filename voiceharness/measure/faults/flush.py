@@ -10,7 +10,7 @@ from voiceharness.measure.playout import Playout
 from voiceharness.measure.spans import intersections, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from voiceharness.line.record import CallRecord
     from voiceharness.measure.barge_ins import BargeIn
@@ -105,7 +105,7 @@ def sound_after_stop(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
     leaks = [leak for flush in flushes for leak in _leaks(record, metrics, playout, flush)]
     for barge_in in _interruptions(metrics):
         leaks += [part for part in barge_in.residual if barge_in.flush is not None or _is_burst(record, part)]
-    for leak in joined(leaks):
+    for leak in _sent(playout, joined(leaks)):
         if len(leak) >= RINGING * record.rate:
             yield _stray(record, leak)
 
@@ -204,6 +204,12 @@ def _leaks(record: CallRecord, metrics: Metrics, playout: Playout, flush: int) -
         return []
     late = [a for a in playout.heard if a.start >= flush and a.at >= flush and a.item in old]
     return intersections(joined(Span(a.start, a.start + a.heard) for a in late), metrics.segments)
+
+
+def _sent(playout: Playout, leaks: Sequence[Span]) -> Sequence[Span]:
+    """What the agent really sent of some sound; the rest is noise, echo or ringing of the line."""
+    sent = joined(Span(arrival.start, arrival.start + arrival.heard) for arrival in playout.heard)
+    return intersections(leaks, sent) if sent else leaks
 
 
 def _is_burst(record: CallRecord, part: Span) -> bool:
