@@ -68,4 +68,5 @@ def _told(verdict: DemoVerdict, folder: Path) -> str:
 
 
 def _closing(count: int, out: Path) -> str:
-    return f"to look at a call: voiceharness show {out}/<call>\nthe demo passed: {count} verdicts, all true"
+    look = f"to see and hear every call: open {out / 'index.html'} in a browser, or voiceharness show {out}/<call>"
+    return f"{look}\nthe demo passed: {count} verdicts, all true"

@@ -6,7 +6,7 @@ for its own reason.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
@@ -98,6 +98,7 @@ def _judged(call: DemoCall, result: CallResult) -> DemoVerdict:
     if call.fault is None:
         healthy = "the line is healthy, and the call passed"
         return DemoVerdict(result, result.passed, healthy if result.passed else "the line is healthy: a false alarm")
+    result = replace(result, scenario=f"{result.scenario}: {call.fault}")  # the same words on another line
     reasons = {check.kind for check in result.failures} | {found.kind for found in result.findings}
     true_reasons = sorted(reasons & call.found_by)
     if result.outcome == "failed" and true_reasons:
