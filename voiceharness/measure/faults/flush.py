@@ -208,8 +208,11 @@ def _leaks(record: CallRecord, metrics: Metrics, playout: Playout, flush: int) -
 
 def _sent(playout: Playout, leaks: Sequence[Span]) -> Sequence[Span]:
     """What the agent really sent of some sound; the rest is noise, echo or ringing of the line."""
-    sent = joined(Span(arrival.start, arrival.start + arrival.heard) for arrival in playout.heard)
-    return intersections(leaks, sent) if sent else leaks
+    if not leaks or not playout.heard:
+        return leaks
+    first, last = leaks[0].onset, leaks[-1].offset
+    near = (a for a in playout.heard if a.start < last and a.start + a.heard > first)
+    return intersections(leaks, joined(Span(a.start, a.start + a.heard) for a in near))
 
 
 def _is_burst(record: CallRecord, part: Span) -> bool:
