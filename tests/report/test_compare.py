@@ -6,11 +6,13 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+import jsonschema
 import pytest
+from referencing import Registry
 
 from tests.report.calls import answered_call, made_up
 from voiceharness.report.compare import Change, Verdict, compare_runs
-from voiceharness.report.document import call_document
+from voiceharness.report.document import call_document, schema
 from voiceharness.report.measures import parse_tolerances
 
 if TYPE_CHECKING:
@@ -144,6 +146,16 @@ def test_a_call_that_broke_early_is_compared_as_far_as_it_is_known() -> None:
     found = verdicts([call()], [broken])
     assert found["passed"] == "worse"
     assert found["response_latency.mean"] == "unknown"
+
+
+def test_the_machine_form_is_as_its_schema_says() -> None:
+    refused = call_document(made_up("passed", scenario="gone"))
+    added = call_document(made_up("failed", scenario="added"))
+    told = compare_runs([call(), refused], [slower(0.4), added]).to_json()
+    known = [(str(schema(name)["$id"]), schema(name)) for name in ("call", "suite")]
+    registry: Registry[Any] = Registry().with_contents(known)  # any schema
+    jsonschema.Draft202012Validator(schema("comparison"), registry=registry).validate(told)
+    assert [each["verdict"] for each in cast("list[Any]", told["scenarios"])] == ["worse", "refused", "added"]
 
 
 def test_the_machine_form_has_verdicts_and_plain_values() -> None:

@@ -218,7 +218,7 @@ def _where(error: BaseException) -> str:
 
 
 def schema(name: str) -> dict[str, Json]:
-    """Return a published JSON Schema (draft 2020-12): of a ``call``, or of a ``suite``."""
+    """Return a published JSON Schema (draft 2020-12): of a ``call``, a ``suite``, or a ``comparison``."""
     document: dict[str, Json] = from_json(
         files("voiceharness.report").joinpath(f"schema/{name}.schema.json").read_bytes()
     )

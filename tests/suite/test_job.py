@@ -1,0 +1,93 @@
+"""One call of a suite."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.report.calls import made_up
+from voiceharness.errors import ConnectError
+from voiceharness.report.artefacts import load_document
+from voiceharness.scenario.result import Trust
+from voiceharness.scenario.scenario import Scenario
+from voiceharness.scenario.steps import Wait
+from voiceharness.suite.job import Job, make_call, save_result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from voiceharness.scenario.result import CallResult
+
+__all__: list[str] = []
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    return Job(Scenario(name="wait", steps=[Wait(0.1)], seed=4), tmp_path / "call", agent="tests.suite.agents:silent")
+
+
+def kept(job: Job) -> CallResult:
+    results: list[CallResult] = []
+    make_call(job, keep=results.append)
+    (result,) = results
+    return result
+
+
+def raising(error: BaseException, *, after: CallResult | None = None) -> Callable[..., None]:
+    """Stand in for ``Target.call``."""
+
+    def call(_target: object, _scenario: object, *, keep: Callable[[CallResult], None], **_options: object) -> None:
+        if after is not None:
+            keep(after)
+        raise error
+
+    return call
+
+
+def test_a_call_is_kept_once(job: Job) -> None:
+    assert kept(job).passed
+
+
+def test_a_call_that_never_began_says_why(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = ConnectError("nobody is there")
+    monkeypatch.setattr("voiceharness.registry.target.Target.call", raising(error))
+    result = kept(job)
+    assert (result.scenario, result.adapter, result.outcome, result.seed) == ("wait", "in_process", "not_called", 4)
+    assert result.error is error
+
+
+def test_an_error_of_no_kind_is_logged_with_its_trace(
+    job: Job, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("voiceharness.registry.target.Target.call", raising(ZeroDivisionError("oops")))
+    assert kept(job).outcome == "harness_fault"
+    assert "ZeroDivisionError: oops" in caplog.text
+
+
+@pytest.mark.parametrize("after", [None, made_up("failed")])
+def test_an_interrupted_call_is_kept_before_the_interrupt_goes_on(
+    job: Job, after: CallResult | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("voiceharness.registry.target.Target.call", raising(KeyboardInterrupt(), after=after))
+    results: list[CallResult] = []
+    with pytest.raises(KeyboardInterrupt):
+        make_call(job, keep=results.append)
+    assert [result.outcome for result in results] == ["harness_fault" if after is None else "failed"]
+
+
+def test_a_late_run_is_judged_on_demand(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = made_up("harness_fault", trust=Trust(("frames left 30 ms late",)))
+    monkeypatch.setattr("voiceharness.registry.target.Target.call", lambda *_, keep, **__: keep(late))
+    assert kept(job).outcome == "harness_fault"
+    assert kept(replace(job, allow_untrusted=True)).outcome == "passed"
+
+
+def test_what_is_saved_is_what_is_described_without_the_secrets_of_its_options(job: Job, tmp_path: Path) -> None:
+    secret = replace(job, options={"auth_token": "very-secret"}, file=tmp_path / "a.yaml")
+    call = save_result(secret, made_up("not_called", error=ConnectError("very-secret was refused")))
+    assert call["file"] == str(tmp_path / "a.yaml")
+    assert load_document(secret.folder) == call["call"]
+    assert "very-secret" not in (secret.folder / "result.json").read_text("utf-8")
