@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin
 
 from voiceharness.cli.output import tell, tell_json
 from voiceharness.errors import VoiceHarnessError
@@ -16,9 +17,11 @@ from voiceharness.report.serialization import plain
 if TYPE_CHECKING:
     from voiceharness.adapter import VoiceAgentAdapter
     from voiceharness.capabilities import AdapterCapabilities
-    from voiceharness.registry import AdapterOption
+    from voiceharness.registry import AdapterOption, Plugin
 
-__all__ = ["describe_adapter", "list_adapters"]
+__all__ = ["Need", "describe_adapter", "list_adapters", "needs_of"]
+
+_OF_EXTRA: Final = re.compile(r"(?P<wanted>(?P<name>[\w.-]+).*?);?(?: and)? extra == ['\"](?P<extra>[\w-]+)['\"]$")
 
 
 def list_adapters(*, as_json: bool) -> int:
@@ -36,18 +39,60 @@ def describe_adapter(*, name: str, as_json: bool) -> int:
     adapter = load_adapter(name)
     options = [_option(option) for option in options_of(adapter)]
     hosted = name in {plugin.name for plugin in plugins(HOSTS)}
+    (plugin,) = (plugin for plugin in plugins() if plugin.name == name)
+    needs = needs_of(adapter, plugin)
     capabilities = asdict(adapter.capabilities)
     if as_json:
-        facts = {"name": name, "about": _about(adapter), "hosts_agents": hosted}
+        facts = {"name": name, "about": _about(adapter), "source": plugin.source, "hosts_agents": hosted}
+        facts["needs"] = plain(needs)
         details = {"options": options, "capabilities": plain(capabilities), "timing": plain(adapter.timing)}
         tell_json({"format": "voiceharness-adapter/1", **facts, **details})
         return 0
     lines = [f"{name}: {_about(adapter)}", "", "options (--set KEY=VALUE):"]
     lines += [f"  {_option_line(option)}" for option in options]
     lines += ["", "capabilities:", *(f"  {line}" for line in _capability_lines(adapter.capabilities))]
+    lines += [f"  timing: paced by the {adapter.timing.paced_by}, playout {adapter.timing.playout}"]
+    lines += ["", f"comes with {plugin.source}", *_need_lines(adapter, plugin, needs)]
     lines += ["", f"serves an agent (--agent MODULE:NAME): {'yes' if hosted else 'no'}"]
     tell("\n".join(lines))
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A package that an adapter needs beside its own; ``version`` is the installed one, None where it is missing."""
+
+    requirement: str
+    version: str | None
+
+
+def needs_of(adapter: type[VoiceAgentAdapter], plugin: Plugin) -> tuple[Need, ...]:
+    """Return what the extra of an adapter brings, as its distribution's metadata say."""
+    try:
+        listed = requires(plugin.source.rpartition(" ")[0]) or []
+    except PackageNotFoundError:
+        return ()
+    found = (_OF_EXTRA.match(requirement) for requirement in listed)
+    return tuple(
+        Need(match["wanted"].strip(), _version(match["name"]))
+        for match in found
+        if match and adapter.extra and match["extra"] == adapter.extra
+    )
+
+
+def _need_lines(adapter: type[VoiceAgentAdapter], plugin: Plugin, needs: tuple[Need, ...]) -> list[str]:
+    if not adapter.extra:
+        return ["needs nothing else installed"]
+    install = f'pip install "{plugin.source.rpartition(" ")[0]}[{adapter.extra}]"'
+    states = (f"  {need.requirement}: {f'installed, {need.version}' if need.version else 'missing'}" for need in needs)
+    return [f"needs the extra {adapter.extra} ({install}):", *states]
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def _entry(name: str, source: str) -> dict[str, Any]:  # Any: JSON
@@ -59,7 +104,7 @@ def _entry(name: str, source: str) -> dict[str, Any]:  # Any: JSON
 
 def _about(adapter: type[VoiceAgentAdapter]) -> str:
     first_line = (inspect.getdoc(adapter) or "").partition("\n")[0]
-    return re.sub(r":\w+:`~?([^`]+)`", r"\1", first_line)  # the mark-up of cross-references
+    return re.sub(r"(?::\w+:)?(`+)~?([^`]+)\1", r"\2", first_line)  # the mark-up of names
 
 
 def _option(option: AdapterOption) -> dict[str, Any]:  # Any: JSON

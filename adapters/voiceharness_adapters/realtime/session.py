@@ -58,6 +58,7 @@ class AgentsSessionAdapter(RealtimeAdapter):
     """
 
     name = "openai_agents"
+    extra = "agents"
 
     def __init__(
         self,

@@ -61,6 +61,7 @@ class Sip(VoiceAgentAdapter):
     """
 
     name = "sip"
+    extra = "sip"
     capabilities = UPPER_BOUND
     timing = TIMING
 

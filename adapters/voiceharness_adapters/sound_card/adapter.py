@@ -47,6 +47,7 @@ class SoundCard(VoiceAgentAdapter):
     """
 
     name = "sound_card"
+    extra = "sound"
     capabilities = AdapterCapabilities(
         dtmf=frozenset({"inband"}),
         directions=frozenset({"dial"}),

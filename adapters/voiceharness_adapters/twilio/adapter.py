@@ -46,6 +46,7 @@ class Twilio(VoiceAgentAdapter):
     """
 
     name = "twilio"
+    extra = "twilio"
     capabilities = AdapterCapabilities(
         interruption=True,
         dtmf=frozenset({"event", "inband"}),
