@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voiceharness.errors import ConformanceError, VoiceHarnessError
+from voiceharness.errors import ConfigurationError, ConformanceError, VoiceHarnessError
 from voiceharness.testing.bench import Bench
 from voiceharness.testing.rules import RULES
 
@@ -37,6 +37,7 @@ async def check_adapter(
 
     Raises:
         ConformanceError: (an ``AssertionError``) names the rule that is broken, and what was seen.
+        ConfigurationError: if the adapter cannot be made, or its host cannot serve here.
     """
     bench = Bench(make, host, patience, calls, dialler)
     reasons = {words: await _check(bench, words, RULES[words]) for words in rules}
@@ -48,6 +49,8 @@ async def _check(bench: Bench, words: str, rule: Rule) -> str | None:
         return await rule(bench)
     except ConformanceError as error:
         raise ConformanceError(adapter=error.adapter, rule=words, detail=error.detail) from error.__cause__
+    except ConfigurationError:
+        raise  # what it was made with, or what is installed, says nothing about the adapter
     except VoiceHarnessError as error:
         name = getattr(bench.make, "name", "?")
         detail = f"it raised {type(error).__name__}: {error}"
