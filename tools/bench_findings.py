@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tools.bench_measure import five_turns, timed
 from voiceharness.measure import find_faults, measure
-from voiceharness.measure.faults import DETECTORS
+from voiceharness.measure.faults import DETECTORS, SOUND_DETECTORS
 
 if TYPE_CHECKING:
     from voiceharness.line.record import CallRecord
@@ -38,7 +38,9 @@ def main() -> int:
         worst = max(worst, cost)
         how = f"{len(record.arrivals)} arrivals, {'20 ms frames' if paced else 'bursts'}"
         print(f"find_faults ({how}): {cost:.2f} ms, budget {BUDGET_MS:g} ms")
-        costs = {each.__name__: timed(partial(_exhaust, each, record, metrics)) for each in DETECTORS}
+        costs = {
+            each.__name__: timed(partial(_exhaust, each, record, metrics)) for each in (*DETECTORS, *SOUND_DETECTORS)
+        }
         for name, each in sorted(costs.items(), key=lambda pair: -pair[1])[:SHOWN]:
             print(f"    {name}: {each:.2f} ms")
     return worst > BUDGET_MS

@@ -1,16 +1,19 @@
 """What the harness itself did to the sound of a call: it is never held against the agent.
 
-A test may run on a bad line on purpose, and a busy machine may stall the harness. The timeline says so. Sound that was
-lost, late or changed on its way to the user is then no evidence about the agent's sound; how the agent copes with a bad
-line on its own side (noise, echo, losses on the way to it) is judged as ever, for that is what such a test asks.
+A test may run on a bad line on purpose, and a busy machine may stall the harness. The timeline says so. The agent's
+sound is then judged as it was sent (``as_sent``), and what was late, lost or covered on its way to the user is excused.
+How the agent copes with a bad line on its own side (noise, echo, losses on the way to it) is judged as ever, for that
+is what such a test asks.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from voiceharness.audio.edges import Span
 from voiceharness.measure.spans import joined
@@ -22,21 +25,9 @@ if TYPE_CHECKING:
     from voiceharness.line.record import CallRecord
     from voiceharness.measure.finding import FindingKind
 
-__all__ = ["MADE_BY", "Disturbance"]
+__all__ = ["MADE_BY", "Disturbance", "as_sent"]
 
-_OF_SOUND: Final[frozenset[FindingKind]] = frozenset(
-    {
-        "aliasing",
-        "clicks_at_seams",
-        "noise_instead_of_speech",
-        "silence_as_noise",
-        "swapped_bytes",
-        "wrong_encoding",
-        "wrong_law",
-        "wrong_rate",
-    }
-)
-_OF_HEARING: Final[frozenset[FindingKind]] = frozenset(
+_COVERED: Final[frozenset[FindingKind]] = frozenset(
     {
         "audio_after_flush",
         "claimed_speaking_but_silent",
@@ -47,21 +38,30 @@ _OF_HEARING: Final[frozenset[FindingKind]] = frozenset(
     }
 )
 
-MADE_BY: Final[Mapping[str, frozenset[FindingKind]]] = MappingProxyType(
-    {
-        "clipping": _OF_SOUND,
-        "clockdrift": frozenset({"aliasing"}),
-        "echo": _OF_SOUND | _OF_HEARING,
-        "noise": _OF_SOUND | _OF_HEARING,
-    }
-)
-"""Kinds of faults that what is done to the sound on its way to the user can make by itself, by the name of the doing.
+MADE_BY: Final[Mapping[str, frozenset[FindingKind]]] = MappingProxyType({"echo": _COVERED, "noise": _COVERED})
+"""Kinds of faults that what is added to the sound on its way to the user can make by itself, by the name of it.
 
-Noise that covers the agent makes it seem silent, noise after it makes it seem to go on. Lost, late and displaced
-packets are excused one by one.
+Noise that covers the agent makes it seem silent, noise after it makes it seem to go on.
 """
 
 _STALL_TAIL: Final = 0.1
+
+
+def as_sent(record: CallRecord) -> CallRecord:
+    """Return the record with the agent's sound as it was sent, in the places where it was heard.
+
+    The same record, if nothing was done to that sound, or what was sent is not known.
+    """
+    untouched = not any(event.data.get("direction") == "to_user" for event in record.of_kind("impaired"))
+    if untouched or sum(arrival.samples for arrival in record.arrivals) != len(record.received):
+        return record
+    track = np.zeros_like(record.agent)
+    position = 0
+    for arrival in record.arrivals:
+        place = track[arrival.start : arrival.start + arrival.heard]
+        place[:] = record.received[position : position + len(place)]
+        position += arrival.samples
+    return replace(record, agent=track)
 
 
 @dataclass(frozen=True, slots=True)

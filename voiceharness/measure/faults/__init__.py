@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from voiceharness.measure.disturbance import Disturbance
+from voiceharness.measure.disturbance import Disturbance, as_sent
 from voiceharness.measure.faults import (
     aliasing,
     answering,
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
     Detector: TypeAlias = Callable[[CallRecord, Metrics], Iterable[Finding]]
 
-__all__ = ["DETECTORS", "find_faults"]
+__all__ = ["DETECTORS", "SOUND_DETECTORS", "find_faults"]
 
 DETECTORS: Final[tuple[Detector, ...]] = (
     *flush.DETECTORS,
@@ -81,19 +81,24 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     *answering.DETECTORS,
     *repeating.DETECTORS,
     *ending.DETECTORS,
+    *keys.DETECTORS,
+    *history.DETECTORS,
+)
+"""The detectors of what was heard: each takes a record and its metrics, and yields findings."""
+
+SOUND_DETECTORS: Final[tuple[Detector, ...]] = (
     *sound.DETECTORS,
     *aliasing.DETECTORS,
     *seams.DETECTORS,
     *pacing.DETECTORS,
-    *keys.DETECTORS,
-    *history.DETECTORS,
 )
-"""Every detector: it takes a record and its metrics, and yields findings."""
+"""The detectors of what the agent's sound is like: they take it as it was sent, if the line changed it."""
 
 
 def find_faults(record: CallRecord, metrics: Metrics) -> tuple[Finding, ...]:
     """Look for every kind of fault that can be told on this call's line; findings are in order of their start."""
     unjudged = Disturbance.of(record).unjudged
-    found = (finding for detector in DETECTORS for finding in detector(record, metrics))
-    judged = (finding for finding in found if finding.kind not in unjudged)
-    return tuple(sorted(judged, key=lambda finding: (finding.start, finding.kind)))
+    found = [each for detector in DETECTORS for each in detector(record, metrics) if each.kind not in unjudged]
+    sent = as_sent(record)
+    found += [each for detector in SOUND_DETECTORS for each in detector(sent, metrics)]
+    return tuple(sorted(found, key=lambda finding: (finding.start, finding.kind)))

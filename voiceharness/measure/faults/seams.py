@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from voiceharness.audio.edges import Span
-from voiceharness.measure.disturbance import Disturbance
 from voiceharness.measure.finding import Finding, finding, moment
 from voiceharness.measure.playout import Playout
 
@@ -55,9 +54,7 @@ def _seams(playout: Playout, turn: Span, record: CallRecord) -> NDArray[np.intp]
     room = round(_ROOM * record.rate)
     between = playout.between(turn.onset + room, min(turn.offset, len(record.agent)) - room)
     holes = {hole.offset for hole in playout.holes(turn.onset, turn.offset)}
-    disturbance = Disturbance.of(record)
-    seams = (arrival.start for arrival in between if arrival.start not in holes)
-    return np.array([at for at in seams if not disturbance.excuses(at - room, at + room)], np.intp)
+    return np.array([arrival.start for arrival in between if arrival.start not in holes], np.intp)
 
 
 def _jumps(track: NDArray[np.int16], seams: NDArray[np.intp], rate: int) -> NDArray[np.bool_]:
