@@ -310,6 +310,30 @@ def test_an_adapter_that_gives_up_is_handed_no_call() -> None:
     run_virtual(main())
 
 
+def test_an_endpoint_says_when_somebody_waits_for_a_call() -> None:
+    async def main() -> list[str]:
+        happened: list[str] = []
+        async with Switchboard() as endpoint:
+
+            async def dial() -> None:
+                while True:
+                    await endpoint.claimed()
+                    happened.append("dialled")
+                    endpoint.offer(InboundCall(None))
+                    await LoopClock().sleep(0.1)
+
+            dialling = asyncio.create_task(dial())
+            for _ in range(2):
+                await LoopClock().sleep(1.0)
+                happened.append("waits")
+                await endpoint.claim(timeout=1.0)
+            await LoopClock().sleep(1.0)
+            dialling.cancel()
+        return happened
+
+    assert run_virtual(main()) == ["waits", "dialled", "waits", "dialled"]
+
+
 def test_an_endpoint_that_closes_lets_go_of_those_who_wait() -> None:
     async def main() -> None:
         endpoint = Switchboard()

@@ -324,6 +324,7 @@ class Endpoint(ABC):
 
     def __init__(self) -> None:
         self._claims: deque[_Claim] = deque()
+        self._claimed = asyncio.Event()
         self.unclaimed = 0
 
     @abstractmethod
@@ -353,6 +354,7 @@ class Endpoint(ABC):
         """
         claim = _Claim(nonce, identity, asyncio.get_running_loop().create_future())
         self._claims.append(claim)
+        self._claimed.set()
         try:
             async with asyncio.timeout(timeout):
                 return await claim.future
@@ -361,6 +363,12 @@ class Endpoint(ABC):
         finally:
             if claim in self._claims:
                 self._claims.remove(claim)
+            if not self._claims:
+                self._claimed.clear()
+
+    async def claimed(self) -> None:
+        """Wait until somebody waits for a call: the time to place one."""
+        await self._claimed.wait()
 
     def offer(self, call: InboundCall) -> bool:
         """Hand an inbound call to the adapter it is meant for; False: nobody waits, so decline it."""

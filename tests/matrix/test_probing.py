@@ -12,7 +12,7 @@ from voiceharness.doubles import SilentAgent, TurnTakingAgent
 from voiceharness.errors import CallDroppedError, DeviceError
 from voiceharness.matrix import PROBES, Cell, probe_adapter
 from voiceharness.matrix.sound import spoken
-from voiceharness_adapters.in_process import InProcess
+from voiceharness_adapters.in_process import InProcess, host
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +57,15 @@ def test_what_works_without_being_declared_is_reported() -> None:
 
 def test_what_no_adapter_declares_is_not_held_against_one_that_lacks_it() -> None:
     assert probed(subject_of(Unflushing), "flush")["flush"].verdict == "not_declared"
+
+
+def test_being_dialled_is_probed_where_an_agent_can_dial() -> None:
+    class Dialled(InProcess):
+        capabilities = replace(InProcess.capabilities, directions=frozenset({"dial", "be_dialled"}))
+
+    name = "direction:be_dialled"
+    assert probed(subject_of(Dialled), name)[name].verdict == "not_testable_here"
+    assert probed(replace(subject_of(Dialled), dialler=host), name)[name].verdict == "demonstrated"
 
 
 def test_a_class_that_can_do_more_than_its_options_let_it_is_told_from_one_that_cannot() -> None:

@@ -26,7 +26,17 @@ from voiceharness.matrix import (
 )
 from voiceharness.matrix.page import html_page
 from voiceharness.matrix.text import console_text, markdown_text
-from voiceharness.registry import HOSTS, REQUIRED, create, load_adapter, load_agent, load_host, options_of, plugins
+from voiceharness.registry import (
+    DIALLERS,
+    HOSTS,
+    REQUIRED,
+    create,
+    load_adapter,
+    load_agent,
+    load_host,
+    options_of,
+    plugins,
+)
 from voiceharness.registry.settings import parse_settings
 from voiceharness.report.artefacts import save_call
 from voiceharness.report.redaction import secrets_in
@@ -149,6 +159,7 @@ class _Run:
             capabilities_for=adapter.capabilities_for,
             options=options,
             host=load_host(name) if served else None,
+            dialler=load_host(name, group=DIALLERS) if name in {plugin.name for plugin in plugins(DIALLERS)} else None,
             agent=None if self.agent is None else partial(load_agent, self.agent),
             takes_rate=any(option.name == "rate" for option in known),
             source=source,

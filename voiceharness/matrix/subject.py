@@ -25,8 +25,8 @@ class Subject:
     """An adapter to probe.
 
     ``make`` makes it from its options, ``capabilities_for`` narrows what its class ``declares`` to them. ``host``
-    serves an agent to it; ``agent`` makes the user's own agent (None: the probe agent is served). Without a host the
-    options alone reach the user's agent. ``takes_rate``: its line rate is an option.
+    serves an agent to it, and ``dialler`` one that calls it. ``agent`` makes the user's own agent (None: the probe
+    agent is served); without a host the options alone reach it. ``takes_rate``: its line rate is an option.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Subject:
     capabilities_for: Callable[[Mapping[str, object]], AdapterCapabilities]
     options: Mapping[str, object] = field(default_factory=lambda: NO_OPTIONS)
     host: Host | None = None
+    dialler: Host | None = None
     agent: Callable[[], PhoneAgent] | None = None
     takes_rate: bool = False
     source: str = ""

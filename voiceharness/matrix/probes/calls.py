@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.doubles.probe_agent import ProbeAgent
@@ -38,8 +39,11 @@ def dial(stand: Stand) -> Proof:
 
 
 def be_dialled(stand: Stand) -> Proof:
-    """Nobody dials the harness: hosts answer calls and place none."""
-    return Proof.unable("its host answers calls and places none")
+    """The agent dials, and both sides hear each other."""
+    if stand.subject.dialler is None:
+        return Proof.unable("there is no dialler that would let an agent call it")
+    stand.subject = replace(stand.subject, host=stand.subject.dialler)
+    return dial(stand)
 
 
 def hangup_by_user(stand: Stand) -> Proof:
