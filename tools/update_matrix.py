@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     probed = _probed(names)
     if chosen.check:
         return _compared(load_matrix(SAVED), probed)
-    document = replaced(load_matrix(SAVED), probed) if SAVED.exists() else probed
+    document = _renewed(load_matrix(SAVED), probed) if SAVED.exists() else probed
     SAVED.write_bytes(json_bytes(document, depth=4))
     PAGE.write_text(page_of(document), encoding="utf-8")
     return 0
@@ -56,22 +56,28 @@ def page_of(document: MatrixDocument) -> str:
 
 
 def _probed(names: Sequence[str]) -> MatrixDocument:
-    """Run `voiceharness matrix` as a user would, and return what it found of the adapters that can be used here."""
+    """Run `voiceharness matrix` as a user would."""
     with tempfile.TemporaryDirectory() as out:
         command = [sys.executable, "-m", "voiceharness", "matrix", "--out", out]
         subprocess.run(command + [part for name in names for part in ("--adapter", name)], check=False)
-        document = load_matrix(Path(out) / "matrix.json")
-    usable = [entry for entry in document["adapters"] if not entry["trouble"]]
-    return {**document, "adapters": usable}
+        return load_matrix(Path(out) / "matrix.json")
+
+
+def _renewed(saved: MatrixDocument, probed: MatrixDocument) -> MatrixDocument:
+    """Put in the place of what is saved what was probed anew; what could not be used here stays as it was."""
+    known = {entry["adapter"] for entry in saved["adapters"]}
+    usable = [entry for entry in probed["adapters"] if not entry["trouble"] or entry["adapter"] not in known]
+    return replaced(saved, {**probed, "adapters": usable})
 
 
 def _compared(saved: MatrixDocument, probed: MatrixDocument) -> int:
-    adapters = {entry["adapter"] for entry in probed["adapters"]}
+    usable = [entry for entry in probed["adapters"] if not entry["trouble"]]
+    adapters = {entry["adapter"] for entry in usable}
     known: MatrixDocument = {
         **saved,
         "adapters": [entry for entry in saved["adapters"] if entry["adapter"] in adapters],
     }
-    changes = differences(known, probed)
+    changes = differences(known, {**probed, "adapters": usable})
     for change in changes:
         print(f"docs/matrix.json is not what calls show: {change}")
     return 1 if changes else 0
