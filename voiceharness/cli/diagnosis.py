@@ -29,7 +29,7 @@ LICENCES: Final[Mapping[str, str]] = {
     "moonshine-voice": "MIT",
     "numpy": "BSD-3-Clause",
     "openai-agents": "MIT",
-    "orjson": "Apache-2.0 OR MIT",
+    "orjson": "MPL-2.0 AND (Apache-2.0 OR MIT)",
     "picows": "MIT",
     "pjsua2-python": "GPL-2.0-or-later",
     "pyyaml": "MIT",
