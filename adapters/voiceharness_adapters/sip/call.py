@@ -46,6 +46,7 @@ class SipCall:
         self.number = worker.new_call(self) if number is None else number
         worker.calls[self.number] = self
         self.answered: Heard | None = None
+        self._latest: Heard | None = None
         self.state = "new"
         self.media: Event = {"status": "none"}
         self.stats: dict[str, float] = {}
@@ -90,17 +91,17 @@ class SipCall:
         await asyncio.wait({self._confirmed, self._over}, return_when="FIRST_COMPLETED")
         if not self._over.done():
             await asyncio.wait({self._up, self._over}, timeout=media_timeout, return_when="FIRST_COMPLETED")
+        if self.answered is not None:
+            return self.answered
         if self.error is not None:
             raise self.error
         if self.end is not None:
             raise ConnectError(f"sip: the call ended before its media was up: {self.end.code} {self.end.reason}")
-        if self.answered is None:
-            raise MediaTimeoutError(
-                f"sip: the call was answered, but has no media {media_timeout:g} s later",
-                phase="answered",
-                received=f"media is {self.media['status']}",
-            )
-        return self.answered
+        raise MediaTimeoutError(
+            f"sip: the call was answered, but has no media {media_timeout:g} s later",
+            phase="answered",
+            received=f"media is {self.media['status']}",
+        )
 
     def listen(self, on_tick: Callable[[Heard], None], on_news: Callable[[Event], None]) -> None:
         """Hand on every tick from now on, and all news, those since the begin of the call included."""
@@ -161,6 +162,7 @@ class SipCall:
 
     def heard(self, heard: Heard) -> None:
         """Take one tick of the media clock."""
+        self._latest = heard
         if self._up.done():
             self._on_tick(heard)
         elif self.media["status"] == "active":
@@ -203,6 +205,8 @@ class SipCall:
             _resolve(self._confirmed)
         if self.state == "ended":
             self._count(event["stats"])
+            if self._confirmed.done() and self.answered is None and self.media["status"] == "active":
+                self.answered = self._latest  # it ended before the first tick
             self.end = CallEnd(event["code"], event["reason"], event["ours"], event["at_ns"])
             self._finish()
 

@@ -111,13 +111,14 @@ class SipEndpoint(Endpoint):
 
     async def close(self) -> None:
         """Unregister and stop all workers."""
-        workers, self._workers = self._workers, []
+        workers = self._workers
         if workers and self.settings.registrar and workers[0].alive:
             try:
                 await self._register(workers[0], active=False)
             except (ConnectError, CallRejectedError) as error:
                 logger.warning("the endpoint could not unregister: %s", error)
         await asyncio.gather(*(worker.close() for worker in workers))
+        self._workers = []
         for task in self._tasks:
             task.cancel()
 

@@ -33,7 +33,10 @@ __all__ = ["AgentSide", "host", "serve_calls"]
 GOODBYE: Final = 1.0
 """Seconds that an agent may go on after its call has ended."""
 
-_LEAD: Final = 2
+MEDIA_TIMEOUT: Final = 5.0
+"""Seconds until an answered call must have media."""
+
+_LEAD: Final = 3
 _FOR_EVER: Final = 10.0**9
 
 logger = logging.getLogger(__name__)
@@ -86,9 +89,17 @@ class AgentSide:
         """Answer the call and serve it to its end."""
         try:
             await self._call.answer(200)
-            await self._call.up(media_timeout=5.0)
+        except ConnectError as error:
+            logger.warning("sip: a call to the agent could not be answered: %s", error)
+            return
+        await self.talk()
+
+    async def talk(self) -> None:
+        """Serve the call to its end, once it is up."""
+        try:
+            await self._call.up(media_timeout=MEDIA_TIMEOUT)
         except CallError as error:
-            logger.warning("sip: a call to the agent did not come up: %s", error)
+            logger.warning("sip: a call of the agent did not come up: %s", error)
             await self._call.hang_up()
             return
         self._call.listen(self._tick, self._told)

@@ -92,20 +92,11 @@ class SipWorker(asyncio.Protocol):
         ours, theirs = socket.socketpair()
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
-        with theirs:
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "voiceharness_adapters.sip.worker_process"),
-                *(str(theirs.fileno()), self.settings.backend),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-                pass_fds=[theirs.fileno()],
-                env=_environment(),
-                start_new_session=True,
-            )
-        self._listener = asyncio.create_task(self._listen(self._process), name="SIP worker's last words")
-        await asyncio.get_running_loop().create_connection(lambda: self, sock=ours)
         try:
+            with theirs:
+                self._process = await self._run(theirs.fileno())
+            self._listener = asyncio.create_task(self._listen(self._process), name="SIP worker's last words")
+            await asyncio.get_running_loop().create_connection(lambda: self, sock=ours)
             async with asyncio.timeout(self._start_timeout):
                 started = await self.ask("start", **self.settings.for_worker())
         except TimeoutError as error:
@@ -114,7 +105,21 @@ class SipWorker(asyncio.Protocol):
         except BaseException:
             await self.close()
             raise
+        finally:
+            if self._transport is None:
+                ours.close()
         self.address, self.version, self.capacity = started["address"], started["version"], started["calls"]
+
+    async def _run(self, link: int) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "voiceharness_adapters.sip.worker_process", str(link), self.settings.backend),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=[link],
+            env=_environment(),
+            start_new_session=True,
+        )
 
     def new_call(self, listener: CallListener) -> int:
         """Return a number for a call that is to be dialled."""
@@ -150,16 +155,16 @@ class SipWorker(asyncio.Protocol):
             self._transport.write(encode_frame(call, tick, pcm))
 
     async def close(self) -> None:
-        """Stop the child; kill it when that takes too long. Idempotent."""
-        process, self._process = self._process, None
+        """Stop the child; kill it when that takes too long. Idempotent, and can be resumed when it was cancelled."""
+        process = self._process
         if process is None:
             return
+        if self._transport is not None and not self._closing:
+            self._transport.write(encode_json({"do": "stop", "number": 0}))
+            self._transport.write_eof()
         self._closing = True
         try:
             async with asyncio.timeout(self._stop_timeout):
-                if self._dead is None and self._transport is not None:
-                    self._transport.write(encode_json({"do": "stop", "number": 0}))
-                    self._transport.write_eof()
                 await process.wait()
         except TimeoutError:
             logger.warning("the SIP worker %d did not end in %g s and is killed", process.pid, self._stop_timeout)
@@ -167,9 +172,10 @@ class SipWorker(asyncio.Protocol):
             if process.returncode is None:
                 process.kill()
             if self._listener is not None:
-                await asyncio.gather(self._listener, return_exceptions=True)
+                await asyncio.wait({self._listener})
             if self._transport is not None:
                 self._transport.close()
+            self._process = None
 
     # asyncio.Protocol
 

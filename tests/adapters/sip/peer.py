@@ -81,6 +81,7 @@ class SipPeer:
     address: str = ""
     rtp_port: int = 0
     events: int = 101
+    invited: asyncio.Event = field(default_factory=asyncio.Event)
     rang: asyncio.Event = field(default_factory=asyncio.Event)
     early: Media | None = None
     acked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -208,6 +209,7 @@ class SipPeer:
 
     async def _invited(self, text: str) -> None:
         self.invite = self.invite or text
+        self.invited.set()
         if found := re.search(r"m=audio (\d+)", text):
             self.remote_rtp = ("127.0.0.1", int(found[1]))
         if found := re.search(r"rtpmap:(\d+) telephone-event", text):

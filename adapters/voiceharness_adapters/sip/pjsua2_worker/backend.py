@@ -32,6 +32,7 @@ __all__ = ["Pjsua2Backend", "run"]
 _POLL_MS: Final = 5
 _MEASURING_POLL_MS: Final = 1
 _KEPT_NS: Final = 200_000_000
+_CANCEL_NS: Final = 500_000_000
 _STATS_NS: Final = 250_000_000
 _MAX_CALLS: Final = 4
 _LOG_LEVEL: Final = 5
@@ -72,7 +73,7 @@ class Pjsua2Backend:
         self._spare_ports: list[tuple[int, TickPort]] = []
         self._ended_legs: list[Leg] = []
         self._next_incoming = 1
-        self._next_stats_ns = 0
+        self._next_stats_ns = self._unsettled_ns = 0
         self._rate = 8000
         self._do: Mapping[str, Callable[[Fields], Fields | None]] = {
             "start": self._start,
@@ -90,13 +91,11 @@ class Pjsua2Backend:
     # The loop
 
     def serve(self) -> None:
-        """Run until the owner has gone, or asks to stop."""
-        while not self.channel.closed.is_set():
-            command = self.channel.next_command()
+        """Run until the owner has gone, or asks to stop; what it asked for before is done first."""
+        while (command := self.channel.next_command()) or not self.channel.closed.is_set():
             if command is None:
                 self._rest()
             elif command["do"] == "stop":
-                self.channel.answer(command["number"])
                 return
             else:
                 self._execute(command)
@@ -152,7 +151,12 @@ class Pjsua2Backend:
             port.put(frame)
 
     def close(self) -> NoReturn:
-        """Leave at once: freeing what is left would need an order that nobody can promise."""
+        """Leave without freeing anything: that would need an order that nobody can promise.
+
+        A CANCEL may have to wait for a provisional answer, though the library takes the call for ended already.
+        """
+        while now_ns() < self._unsettled_ns:
+            self._endpoint.libHandleEvents(_POLL_MS)
         self._endpoint.libDestroy(_QUIT_WITHOUT_NETWORK)
         os._exit(0)
 
@@ -287,6 +291,8 @@ class Pjsua2Backend:
             return
         call.ours = True
         call.keep_stats()
+        if call.leg.getInfo().state != pj.PJSIP_INV_STATE_CONFIRMED:
+            self._unsettled_ns = now_ns() + _CANCEL_NS
         for leg in (*call.old_legs, call.leg):
             if leg.isActive():
                 leg.hangup(_operation(command.get("code", 0), command.get("reason", ""), command.get("headers")))

@@ -1,0 +1,50 @@
+"""Let an agent call: over SIP, whoever waits for it on the endpoint that is yielded."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from voiceharness.errors import ConnectError
+from voiceharness_adapters.sip.endpoint import SipEndpoint
+from voiceharness_adapters.sip.host import AgentSide
+from voiceharness_adapters.sip.settings import SipSettings, choose_backend
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from voiceharness.agent import PhoneAgent
+
+__all__ = ["dialler"]
+
+logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def dialler(agent: PhoneAgent) -> AsyncIterator[Mapping[str, object]]:
+    """Let an agent call each adapter ``sip`` that waits, one after the other; yields the options of such an adapter."""
+    backend = choose_backend("auto")
+    async with (
+        SipEndpoint(SipSettings(backend=backend)) as waiting,
+        SipEndpoint(SipSettings(user="agent", backend=backend)) as own,
+    ):
+        calling = asyncio.create_task(_keep_calling(agent, own, waiting), name="SIP dialler")
+        try:
+            yield {"endpoint": waiting}
+        finally:
+            calling.cancel()
+            await asyncio.gather(calling, return_exceptions=True)
+
+
+async def _keep_calling(agent: PhoneAgent, own: SipEndpoint, waiting: SipEndpoint) -> None:
+    while True:
+        await waiting.claimed()
+        call = await own.new_call()
+        try:
+            await own.dial(call, waiting.uri)
+        except ConnectError as error:
+            logger.warning("sip: the agent's call could not be placed: %s", error)
+            return
+        await AgentSide(agent, call, own.settings.rate).talk()
