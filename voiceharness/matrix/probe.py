@@ -72,6 +72,8 @@ def _attempt(probe: Probe, stand: Stand) -> tuple[Proof, Stand]:
     try:
         return probe.look(stand), stand
     except VoiceHarnessError as error:
+        if isinstance(error, DeviceError):
+            stand.doubts.append(str(error))  # a device may recover
         return _proof_of(error), stand
 
 

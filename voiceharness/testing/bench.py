@@ -152,6 +152,10 @@ class BenchCall:
         except TimeoutError:
             raise self.adapter.broken(f"the agent did not get {what} within {self.bench.patience:g} s") from None
 
+    async def agent_has_answered(self) -> None:
+        """Wait until the agent's own end of the call is up, which may be a moment after the harness's."""
+        await self.agent_has("the call", lambda _log: True)
+
     @property
     def keeps_time(self) -> bool:
         """Whether the transport asks for the user's frames by its own tick."""
@@ -198,9 +202,7 @@ class Bench:
         agent = ProbeAgent(cues)
         async with self.adapter(agent) as adapter:
             await adapter.connect()
-            call = BenchCall(adapter, agent, self)
-            await call.agent_has("the call", lambda _log: True)
-            yield call
+            yield BenchCall(adapter, agent, self)
 
 
 class _Track:

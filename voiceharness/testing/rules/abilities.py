@@ -66,6 +66,7 @@ async def _check_interruption(bench: Bench) -> None:
     async with bench.call() as call:
         adapter = call.adapter.adapter
         if adapter.capabilities.interruption:
+            await call.agent_has_answered()
             await call.adapter.bounded("interrupt()", adapter.interrupt())
             await call.agent_has("the interrupt signal", lambda log: bool(log.interruptions))
         else:
@@ -78,6 +79,7 @@ async def _check_digits(call: BenchCall, method: DtmfMethod) -> None:
     if method not in adapter.capabilities.dtmf:
         await _expect_unsupported(call.adapter, what, work)
         return
+    await call.agent_has_answered()
     await call.adapter.bounded(what, work)
     await call.agent_has(f"the digits {DIGITS} by {method}", lambda log: len(log.digits) >= len(DIGITS))
     if call.agent.log.digits != DIGITS:
@@ -99,6 +101,7 @@ async def _check_tones(bench: Bench) -> None:
         adapter = call.adapter.adapter
         if "inband" not in adapter.capabilities.dtmf:
             return
+        await call.agent_has_answered()
         quiet = np.zeros(round(AROUND * adapter.rate), np.int16)
         await call.say(np.concatenate((quiet, generate(DIGITS, adapter.rate), quiet)))
         await call.agent_has(f"the tones of {DIGITS}", lambda log: len(_keys(log)) >= len(DIGITS))
