@@ -105,7 +105,7 @@ class Sip(VoiceAgentAdapter):
         self.target = target
         self.backend = chosen
         self._own = endpoint is None
-        self._endpoint = endpoint or SipEndpoint(
+        self.endpoint = endpoint or SipEndpoint(
             SipSettings(
                 host, port, public_address, transport, user, registrar, auth_user, password,
                 proxy=proxy, codecs=codecs_of(codecs, rate), rate=rate, srtp=srtp, backend=chosen,
@@ -151,7 +151,7 @@ class Sip(VoiceAgentAdapter):
         if self._call is not None or self._over:
             raise LocalProtocolError(f"adapter {self.name!r} has had its call; make another adapter for the next")
         if self._own:
-            await self._endpoint.open()
+            await self.endpoint.open()
         call = await (self._dial() if self.target else self._answer())
         try:
             answered = await call.up(media_timeout=self._media_timeout or DEAD_PEER_TIMEOUT)
@@ -170,12 +170,12 @@ class Sip(VoiceAgentAdapter):
         call.listen(self._media.heard, self._told)
 
     async def _dial(self) -> SipCall:
-        call = self._call = await self._endpoint.new_call()
-        await self._endpoint.dial(call, self.target, self._headers)
+        call = self._call = await self.endpoint.new_call()
+        await self.endpoint.dial(call, self.target, self._headers)
         return call
 
     async def _answer(self) -> SipCall:
-        inbound = await self._endpoint.claim(timeout=self._wait, identity=self._identity or None)
+        inbound = await self.endpoint.claim(timeout=self._wait, identity=self._identity or None)
         call: SipCall = inbound.handle
         self._call = call
         if self._reject_with:
@@ -192,7 +192,7 @@ class Sip(VoiceAgentAdapter):
         words = f"{end.code} {end.reason}".strip()
         if end.ours:
             return CallRejectedError(f"sip: the call was given up: {words}", code=end.code, reason=end.reason)
-        final = self._endpoint.final_answer(call)
+        final = self.endpoint.final_answer(call)
         if final is None:
             return ConnectError(f"sip: {self.target or 'the agent'} could not be reached: {words}")
         code, reason = final
@@ -211,7 +211,7 @@ class Sip(VoiceAgentAdapter):
                 await self._call.hang_up()
         finally:
             if self._own:
-                await self._endpoint.close()
+                await self.endpoint.close()
 
     def _told(self, event: Event) -> None:
         """Take an event of the worker, in either phase of the call."""
@@ -326,7 +326,7 @@ class Sip(VoiceAgentAdapter):
     @property
     def answered_code(self) -> int | None:
         """The SIP status of the answer."""
-        answer = None if self._call is None else self._endpoint.final_answer(self._call)
+        answer = None if self._call is None else self.endpoint.final_answer(self._call)
         return None if answer is None else answer[0]
 
     @property
@@ -349,7 +349,7 @@ class Sip(VoiceAgentAdapter):
         """Return backend, codec, RTP statistics, how long sound was held back, and what was odd about the media."""
         media, quality = self._call.media if self._call else {}, self.quality
         facts: dict[str, str | int | float | bool | None] = {
-            "backend": self._endpoint.version or self.backend,
+            "backend": self.endpoint.version or self.backend,
             "codec": media.get("codec", ""),
             "srtp": media.get("srtp", False),
             **{f"rtp_{name}": getattr(quality, name) for name in quality.__slots__},
@@ -365,7 +365,7 @@ class Sip(VoiceAgentAdapter):
         if self._call is None:
             return {}
         answered_ns = self._media.answered.at_ns if self._media else 0
-        kept = {"sip.txt": trace_text(self._endpoint.trace(self._call), answered_ns=answered_ns).encode()}
+        kept = {"sip.txt": trace_text(self.endpoint.trace(self._call), answered_ns=answered_ns).encode()}
         early = self.early_media
         return kept if early is None else {**kept, "early_media.wav": wav_bytes(early)}
 
