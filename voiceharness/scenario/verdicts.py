@@ -23,16 +23,26 @@ if TYPE_CHECKING:
     from voiceharness.clock import Clock
     from voiceharness.line.line import Line
     from voiceharness.line.record import Value
+    from voiceharness.line.sample_clock import ClockFit
     from voiceharness.line.word_source import WordSource
     from voiceharness.measure.finding import Finding
     from voiceharness.measure.metrics import Metrics
     from voiceharness.scenario.player import Player
     from voiceharness.scenario.scenario import Scenario
 
-__all__ = ["Run", "evidence_of", "judge_call", "result_of"]
+__all__ = ["Run", "clock_doubts", "evidence_of", "judge_call", "result_of"]
 
 MEAN_LATENESS_LIMIT_MS: Final = 10.0
 """Above this the frames of the user did not leave when they should: the run is not trustworthy."""
+
+LEAST_OBSERVATIONS: Final = 250
+"""Ticks of a transport's own clock that its fit needs to say anything: 5 s of frames."""
+
+RESIDUAL_LIMIT_MS: Final = 40.0
+"""Two frames; what is measured on a real clock is believed to that much."""
+
+DRIFT_LIMIT_PPM: Final = 1000.0
+"""Ten times what two crystals may differ by: beyond it, audio is missing."""
 
 
 @dataclass(slots=True)
@@ -165,10 +175,23 @@ def _trust(line: Line, *, virtual: bool) -> Trust:
         "timings inside it cannot be believed"
         for stall in stalls
     ]
+    reasons += clock_doubts(line.samples.fit())
     mean_ms, max_ms = line.pacer.mean_lateness * 1000, line.pacer.max_lateness * 1000
     if mean_ms > MEAN_LATENESS_LIMIT_MS:
         reasons.append(f"user frames left {mean_ms:.1f} ms late on average: the machine is too busy")
     return Trust(tuple(reasons), mean_ms, max_ms, len(stalls))
+
+
+def clock_doubts(fit: ClockFit) -> list[str]:
+    """Say why the positions of a transport that keeps time itself cannot be believed; short calls tell nothing."""
+    if fit.observations < LEAST_OBSERVATIONS:
+        return []
+    doubts = []
+    if fit.residual_ms > RESIDUAL_LIMIT_MS:
+        doubts.append(f"the transport's clock ticks unevenly: positions are uncertain by {fit.residual_ms:.0f} ms")
+    if abs(fit.drift_ppm) > DRIFT_LIMIT_PPM:
+        doubts.append(f"the transport's clock is off by {fit.drift_ppm:+.0f} ppm: it lost or gained audio")
+    return doubts
 
 
 def _facts(run: Run) -> dict[str, Value]:
