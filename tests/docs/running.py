@@ -6,7 +6,6 @@ import io
 import os
 import re
 import subprocess
-import sys
 import sysconfig
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -48,7 +47,7 @@ class Reader:
                 self._save(block)
             elif block.not_run is None:
                 self._run(block)
-        assert self.saved == {}, f"{self.page}: saved, and not used by any later block"
+        assert not self.saved, f"{self.page}: saved, and not used by any later block: {', '.join(self.saved)}"
 
     def _use_saved(self, block: Block) -> None:
         used = [name for name in self.saved if name in block.text or re.search(rf"\b{_stem(name)}\b", block.text)]
@@ -106,16 +105,14 @@ class Reader:
     def _environment(self) -> Mapping[str, str]:
         kept = {name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ}
         path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
-        found = os.pathsep.join(each for each in sys.path if each.rstrip(os.sep).endswith(("adapters",)))
-        ours = {"PATH": path, "HOME": str(self.folder), "XDG_CACHE_HOME": str(self.cache), "PYTHONPATH": found}
+        ours = {"PATH": path, "HOME": str(self.folder), "XDG_CACHE_HOME": str(self.cache)}
         told = {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONUTF8": "1", "PYTEST_ADDOPTS": "-p no:randomly -p no:xdist"}
         return {**kept, **ours, **told}
 
 
 def differs(shown: str, printed: str) -> bool:
     """Compare output: ``...`` stands for anything, and decimals may be a little off, as another machine's are."""
-    pattern = _pattern(shown.rstrip("\n"))
-    match = re.fullmatch(pattern, printed.rstrip("\n"))
+    match = re.fullmatch(_pattern(shown.rstrip("\n")), printed.rstrip("\n") + "\n")
     if match is None:
         return True
     wanted = [float(number) for number in DECIMAL.findall(shown)]
@@ -127,12 +124,12 @@ def _pattern(shown: str) -> str:
     lines = []
     for line in shown.splitlines():
         if line.strip() == "...":
-            lines.append(r"(?:.*(?:\n|$))*?")
+            lines.append(r"(?:.*\n)*?")
             continue
         parts = (DECIMAL.sub("<number>", part) for part in ANYTHING.split(line))
         escaped = ".*".join(re.escape(part).replace("<number>", r"(\d+\.\d+)") for part in parts)
         lines.append(escaped + "\n")
-    return "".join(lines).removesuffix("\n")
+    return "".join(lines)
 
 
 def _commands(text: str) -> Iterator[tuple[str, str]]:
