@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["checks_page", "line_profiles_page", "scenarios_page", "steps_page", "triggers_page"]
 
+LINE_LENGTH: Final = 120  # as the formatter has it, which also formats the code in pages
 STEPS: Final[tuple[AnyStep, ...]] = (
     Hear("Tuesday", within=3.0),
     Hear(within=2.0, absent=True),
@@ -140,4 +141,7 @@ def _names(union: Any) -> list[str]:  # Any: a union of classes, as a type expre
 
 
 def _imports(*names: str) -> str:
-    return fenced("python", f"from voiceharness import {', '.join(sorted(set(names)))}")
+    each = sorted(set(names), key=lambda name: (name.islower(), name))
+    line = f"from voiceharness import {', '.join(each)}"
+    wrapped = "\n".join(["from voiceharness import (", *(f"    {name}," for name in each), ")"])
+    return fenced("python", line if len(line) <= LINE_LENGTH else wrapped)
