@@ -7,6 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
+import jsonschema
 import pytest
 
 from voiceharness.errors import OptionError
@@ -20,6 +21,7 @@ from voiceharness.matrix import (
     load_matrix,
     matrix_document,
     replaced,
+    schema,
     troubled_column,
 )
 from voiceharness.matrix.page import html_page
@@ -122,6 +124,14 @@ def test_the_page_is_well_formed_links_the_evidence_and_escapes_what_was_seen() 
     assert "run-1, 1.20-1.30 s" in page
     assert "stopped | after &lt;0.1 s&gt;" in page
     assert '<td class="failed">' in page
+
+
+def test_it_is_described_by_the_published_schema() -> None:
+    troubled = matrix_document([troubled_column("carrier", "no device")])
+    for each in (document(SHOWN, FALSE, NARROWED, SILENT), troubled):
+        jsonschema.validate(each, schema(), cls=jsonschema.Draft202012Validator)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**troubled, "more": 1}, schema(), cls=jsonschema.Draft202012Validator)
 
 
 def test_every_probe_has_a_name_and_words_of_its_own() -> None:

@@ -2,7 +2,7 @@
 
 from voiceharness.matrix.cell import VERDICTS, Cell, Proof, Verdict
 from voiceharness.matrix.diff import Change, differences
-from voiceharness.matrix.document import MatrixDocument, exit_code, load_matrix, matrix_document, replaced
+from voiceharness.matrix.document import MatrixDocument, exit_code, load_matrix, matrix_document, replaced, schema
 from voiceharness.matrix.probe import Probe
 from voiceharness.matrix.probes import PROBES
 from voiceharness.matrix.probing import Column, probe_adapter, troubled_column
@@ -25,5 +25,6 @@ __all__ = [
     "matrix_document",
     "probe_adapter",
     "replaced",
+    "schema",
     "troubled_column",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, TypedDict, cast
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 from voiceharness.errors import OptionError
 from voiceharness.matrix.probes import PROBES
@@ -24,6 +25,7 @@ __all__ = [
     "load_matrix",
     "matrix_document",
     "replaced",
+    "schema",
 ]
 
 MATRIX_FORMAT: Final = "voiceharness-matrix/1"
@@ -95,6 +97,12 @@ def replaced(earlier: MatrixDocument, newer: MatrixDocument) -> MatrixDocument:
         in_order = sorted(cells.values(), key=lambda cell: ORDER.get(cell["capability"], len(ORDER)))
         adapters[entry["adapter"]] = {**entry, "cells": in_order}
     return {**newer, "adapters": list(adapters.values())}
+
+
+def schema() -> Any:  # Any: a JSON schema
+    """Return the JSON schema of a matrix."""
+    home = files("voiceharness.matrix") / "schema" / "matrix.schema.json"
+    return json.loads(home.read_text(encoding="utf-8"))
 
 
 def exit_code(document: MatrixDocument) -> int:
