@@ -16,6 +16,8 @@ from voiceharness.clock import run_real
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from voiceharness.agent import PhoneAgent
+    from voiceharness_adapters.sound_card.cables import Cables
     from voiceharness_adapters.sound_card.listing import ListedDevice
     from voiceharness_adapters.sound_card.measuring import MeasuredPath
     from voiceharness_adapters.sound_card.stream import Opening
@@ -118,6 +120,20 @@ def remove_command(server: str, name: str) -> int:
     return 0
 
 
+@devices.command("serve")
+@click.argument("agent", metavar="MODULE:NAME")
+@_SERVER
+@click.option("--cables", default="voiceharness", metavar="NAME", show_default=True, help="Virtual cables to serve on.")
+def serve_command(agent: str, server: str, cables: str) -> int:
+    """Serve an agent on virtual cables: it answers at a line on standard input, until that ends."""
+    from voiceharness.registry.options import load_agent
+    from voiceharness_adapters.sound_card.cables import Cables
+    from voiceharness_adapters.sound_card.pulse import PulseServer
+
+    run_real(_serve(load_agent(agent), Cables(cables, PulseServer(server))))
+    return 0
+
+
 def list_all(server: str, *, as_json: bool) -> int:
     """List every device, and say what to choose."""
     from voiceharness_adapters.sound_card.listing import advice, list_devices
@@ -157,6 +173,22 @@ async def _measured(opening: Opening, channel: int, *, meter: bool) -> MeasuredP
     finally:
         bar.clear()
         await session.close()
+
+
+async def _serve(agent: PhoneAgent, cables: Cables) -> None:
+    from voiceharness_adapters.sound_card.host import serve_on
+
+    lines = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(lines), sys.stdin
+    )
+    try:
+        async with serve_on(agent, cables) as far_side:
+            tell("ready")
+            while await lines.readline():
+                far_side.call_begins()
+    finally:
+        transport.close()
 
 
 async def _run_with_cables(name: str, command: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from voiceharness.audio.resample import Resampler, resample
-from voiceharness.errors import DeviceError
+from voiceharness.errors import DeviceError, LocalProtocolError
 from voiceharness_adapters.sound_card.path import locate
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ LISTEN: Final = 0.8
 LEAD: Final = 5
 LOBE: Final = 0.002
 PATIENCE: Final = 10.0
+ATTEMPTS: Final = 3
+"""A driver that slips while it starts tears a chirp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +62,30 @@ async def measure_path(
     Raises:
         DeviceError: if it is not heard.
     """
-    stream = session.stream
+    stream, before = session.stream, session.on_block
     if stream is None:
-        raise DeviceError("sound card: the devices are not open; open the session first")
-    probe = _Probe(stream, channel, on_level)
-    before, session.on_block = session.on_block, probe.take
+        raise LocalProtocolError("the sound card's devices are not open; open the session first")
+    try:
+        for _ in range(ATTEMPTS):
+            probe = _Probe(stream, channel, on_level)
+            session.on_block = probe.take
+            if (found := await _probed(probe, session.opening.pair)) is not None:
+                return found
+    finally:
+        session.on_block = before
+    raise DeviceError(
+        f"sound card: the chirp played on {session.opening.pair} was not heard there; see that one hears the other, "
+        "that neither is muted, and (on macOS) that this program may use the microphone"
+    )
+
+
+async def _probed(probe: _Probe, pair: str) -> MeasuredPath | None:
     try:
         async with asyncio.timeout(PATIENCE):
             await probe.done.wait()
     except TimeoutError as error:
-        raise DeviceError(f"sound card: {session.opening.pair} stopped while it was measured") from error
-    finally:
-        session.on_block = before
-    return probe.result(session.opening.pair)
+        raise DeviceError(f"sound card: {pair} stopped while it was measured") from error
+    return probe.result()
 
 
 class _Probe:
@@ -103,15 +116,12 @@ class _Probe:
         if (block.tick - self._first_tick) * self._stream.block > LISTEN * self._stream.rate:
             self.done.set()
 
-    def result(self, pair: str) -> MeasuredPath:
+    def result(self) -> MeasuredPath | None:
         """Find the chirp in what was captured."""
         captured = np.concatenate(self._captured).astype(np.float64)
         place = locate(chirp().astype(np.float64), captured, round(LOBE * RATE))
         if place is None:
-            raise DeviceError(
-                f"sound card: the chirp played on {pair} was not heard there; see that one hears the other, that "
-                "neither is muted, and (on macOS) that this program may use the microphone"
-            )
+            return None
         at = round(place[0])
         heard = captured[at : at + len(chirp())]
         return MeasuredPath(place[0] / RATE, place[1], _level_db(heard))

@@ -69,7 +69,7 @@ class PulseServer:
         out, err = await process.communicate()
         if process.returncode:
             where = self.address or "of this session"
-            said = err.decode(errors="replace").strip()
+            said = "; ".join(err.decode(errors="replace").split("\n")).strip("; ")
             raise DeviceError(
                 f"sound card: the PulseAudio server {where} refused {' '.join(arguments)}: {said}; "
                 "see that it runs (pactl info), or use a private one"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from voiceharness.clock import NS, LoopClock
 from voiceharness.errors import CallDroppedError, CallError, DeviceError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Session"]
 
+T = TypeVar("T")
 START_TIMEOUT: Final = 5.0
 SILENT_DEVICE: Final = 1.0
 SETTLED: Final = 5
@@ -36,6 +38,7 @@ class Session:
         self._locks = locks
         self._held = ExitStack()
         self._running = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1, "sound card")
         self._closing: asyncio.Task[None] | None = None
         self._blocks = 0
         self._last_ns = 0
@@ -54,7 +57,7 @@ class Session:
         self._held.enter_context(locked_devices((name.strip() for name in names), folder=self._locks))
         stream = await self._opened()
         if self._over:
-            await asyncio.to_thread(stream.close)
+            await self._in_thread(stream.close)
             raise CallDroppedError("sound card: the call was ended while its devices were being opened")
         self.stream = stream
         stream.start(self._drain, self._ended)
@@ -73,7 +76,7 @@ class Session:
 
     async def _opened(self) -> SoundStream:
         """Open in a thread. A cancelled wait still closes what will have been opened."""
-        work = asyncio.ensure_future(asyncio.to_thread(self._system.open, self.opening))
+        work = self._in_thread(lambda: self._system.open(self.opening))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -93,9 +96,14 @@ class Session:
     async def _release(self) -> None:
         try:
             if self.stream is not None:
-                await asyncio.to_thread(self.stream.close)
+                await self._in_thread(self.stream.close)
         finally:
             self._held.close()
+            self._thread.shutdown(wait=False)
+
+    def _in_thread(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        """Do in this session's own thread what may block."""
+        return asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     # From the device
 
