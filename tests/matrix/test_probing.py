@@ -10,14 +10,16 @@ import pytest
 from tests.matrix.adapters import BROKEN, Deaf, Humble, Modest, Unflushing, subject_of
 from voiceharness.doubles import SilentAgent, TurnTakingAgent
 from voiceharness.errors import CallDroppedError, DeviceError
+from voiceharness.events import Interrupted
 from voiceharness.matrix import PROBES, Cell, probe_adapter
 from voiceharness.matrix.sound import spoken
 from voiceharness_adapters.in_process import InProcess, host
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from voiceharness.agent import PhoneAgent
+    from voiceharness.agent import AgentCall, PhoneAgent
+    from voiceharness.events import UserItem
     from voiceharness.matrix import Subject
     from voiceharness.scenario.result import CallResult
 
@@ -104,10 +106,38 @@ def test_with_the_users_own_agent_what_only_the_probe_agent_can_show_is_left_out
     assert cells["marks"].detail == "only the probe agent can show it"
 
 
+def test_the_users_own_agent_is_asked_something_and_interrupted_while_it_answers() -> None:
+    class Obedient(TurnTakingAgent):
+        def reaction(self, call: AgentCall) -> Callable[[UserItem], None]:
+            converse = super().reaction(call)
+
+            def take(item: UserItem) -> None:
+                converse(item)
+                if isinstance(item, Interrupted):
+                    call.flush()
+
+            return take
+
+    obedient = replace(subject_of(InProcess), agent=lambda: Obedient([spoken(5.0)]))
+    cell = probed(obedient, "interruption")["interruption"]
+    assert cell.verdict == "demonstrated"
+    assert "left alone it spoke for 5.00 s" in cell.detail
+
+
+def test_an_agent_that_ignores_the_signal_says_nothing_of_the_adapter() -> None:
+    deaf_to_signals = replace(subject_of(InProcess), agent=lambda: TurnTakingAgent([spoken(5.0)]))
+    cell = probed(deaf_to_signals, "interruption")["interruption"]
+    assert (cell.verdict, cell.detail) == (
+        "not_testable_here",
+        "the agent spoke on for 4.00 s; whether it got the signal, it does not tell",
+    )
+
+
 def test_an_agent_that_says_nothing_cannot_be_interrupted() -> None:
-    cell = probed(replace(subject_of(InProcess), agent=SilentAgent), "direction:dial")["direction:dial"]
-    assert cell.verdict == "failed"
-    assert "0.00 s of the agent were heard" in cell.detail
+    cells = probed(replace(subject_of(InProcess), agent=SilentAgent), "direction:dial", "interruption")
+    assert cells["direction:dial"].verdict == "failed"
+    assert "0.00 s of the agent were heard" in cells["direction:dial"].detail
+    assert cells["interruption"].verdict == "not_testable_here"
 
 
 # Trouble

@@ -14,9 +14,10 @@ from voiceharness.clock import run_real, run_virtual
 from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.scenario.run import run_call
 from voiceharness.scenario.scenario import RATES, Scenario
+from voiceharness.scenario.steps import Hear, Say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from voiceharness.adapter import VoiceAgentAdapter
     from voiceharness.doubles.log import CallLog
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
     from voiceharness.scenario.run import SpeechEngines
     from voiceharness.scenario.steps import AnyStep
 
-__all__ = ["ProbeCall", "Stand"]
+__all__ = ["DEFAULT_RATE", "ProbeCall", "Stand"]
 
 T = TypeVar("T")
 LONGEST_CALL: Final = 150.0
 DEFAULT_RATE: Final = 8000
+GREETING: Final = 3.0
+ASKED: Final = "Hello. Please tell me in a few sentences what you can do for me."
 
 ANYTHING: Final = AdapterCapabilities(
     interruption=True,
@@ -78,6 +81,11 @@ class Stand:
     speech: SpeechEngines | None = None
     runs: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+
+    @property
+    def opening(self) -> tuple[AnyStep, ...]:
+        """What makes the agent speak: the user's own is heard out, then asked; the probe agent speaks by itself."""
+        return () if self.subject.is_ours else (Hear(within=GREETING), Say(text=ASKED))
 
     def call(
         self,
@@ -127,7 +135,7 @@ class Stand:
         """Run something in a loop of its own, with this stand's clock unless another is asked for."""
         return (run_virtual if (self.virtual if virtual is None else virtual) else run_real)(main)
 
-    def _options(self, target: Any, rate: int) -> dict[str, object]:  # Any: a mapping of options
+    def _options(self, target: Mapping[str, object], rate: int) -> dict[str, object]:
         rates: dict[str, object] = {"rate": rate} if self.subject.takes_rate else {}
         return {**rates, **self.subject.options, **target}
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.events import Words
 from voiceharness.matrix.cell import Proof
 from voiceharness.matrix.sound import seconds_of, sound_until, sounding, spoken, user_sound
-from voiceharness.scenario.steps import Hear, Interrupt, Say, Wait
+from voiceharness.matrix.stand import DEFAULT_RATE
+from voiceharness.scenario.steps import Interrupt, Wait
 from voiceharness.scenario.triggers import seconds, words
 from voiceharness.speech.engines import make_synthesizer
 
 if TYPE_CHECKING:
     from voiceharness.line.record import CallRecord
     from voiceharness.matrix.stand import Stand
-    from voiceharness.scenario.steps import AnyStep
 
 __all__ = ["barge_in_by_time", "barge_in_by_words", "interruption", "long_turn", "silence", "speaks_first"]
 
@@ -25,7 +26,6 @@ INTO: Final = 1.0
 REST: Final = 6.5
 STOPS_WITHIN: Final = 0.5
 LEAST_REST: Final = 1.0
-ASKED: Final = "Hello. Please tell me in a few sentences what you can do for me."
 
 YIELDS_AFTER: Final = 0.2
 PLACED_WITHIN: Final = 0.04
@@ -40,7 +40,7 @@ QUIET: Final = 5.0
 
 def interruption(stand: Stand) -> Proof:
     """Send the transport's own signal 1 s into a turn; a control call without it shows that the agent would go on."""
-    opening = _opening(stand)
+    opening = stand.opening
     signal = Interrupt(audio=user_sound(0.5), after=seconds(INTO), via="signal")
     control = stand.call(*opening, Wait(START + INTO + REST), agent=_talker()).record
     record = stand.call(*opening, signal, Wait(REST), agent=_talker()).record
@@ -52,8 +52,11 @@ def interruption(stand: Stand) -> Proof:
         return Proof.unable(f"left alone, the agent spoke for {alone:.2f} s only")
     latency = (sound_until(record.agent, record.rate, sent) - sent) / record.rate
     heard = _longest(record)
+    shown = latency <= STOPS_WITHIN and heard < alone - LEAST_REST / 2
+    if not shown and not stand.subject.is_ours:
+        return Proof.unable(f"the agent spoke on for {latency:.2f} s; whether it got the signal, it does not tell")
     return Proof(
-        latency <= STOPS_WITHIN and heard < alone - LEAST_REST / 2,
+        shown,
         f"the agent stopped {latency:.3f} s after the signal; left alone it spoke for {alone:.2f} s",
         {"stop latency, s": round(latency, 3), "turn left alone, s": round(alone, 3)},
         sent / record.rate,
@@ -85,8 +88,8 @@ def barge_in_by_time(stand: Stand) -> Proof:
 
 def barge_in_by_words(stand: Stand) -> Proof:
     """Talk over the agent after its third word has been heard, by the words this adapter would give a scenario."""
-    speech = make_synthesizer(None, rate=8000).synthesize(COUNTED)
-    audio = spoken(0).__class__.from_samples(speech.audio.samples, speech.audio.rate, item="counting")
+    speech = make_synthesizer(None, rate=DEFAULT_RATE).synthesize(COUNTED)
+    audio = replace(speech.audio, position=None, item="counting")
     step = Interrupt(audio=user_sound(1.0), after=words(NTH), via="speech")
     agent = ProbeAgent([(START, audio), (START, Words("counting", speech.words))])
     record = stand.call(step, Wait(audio.duration), agent=agent, pretending=stand.here).record
@@ -148,11 +151,6 @@ def silence(stand: Stand) -> Proof:
 
 def _talker() -> ProbeAgent:
     return ProbeAgent([(START, spoken(TURN))])
-
-
-def _opening(stand: Stand) -> tuple[AnyStep, ...]:
-    """What makes the user's own agent speak: hear its greeting out, then ask. The probe agent needs no asking."""
-    return () if stand.subject.is_ours else (Hear(within=3.0), Say(text=ASKED))
 
 
 def _longest(record: CallRecord) -> float:

@@ -28,7 +28,7 @@ EACH: Final = 0.4
 SAID: Final = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel")
 LENGTH: Final = EACH * len(SAID)
 TIMES_WITHIN: Final = 0.04
-LOOKS: Final = 50
+LOOKS: Final = 150
 LOOK_EVERY: Final = 0.1
 
 
@@ -38,7 +38,7 @@ def streaming_transcripts(stand: Stand) -> Proof:
     The user's own agent is only asked to say something.
     """
     looks = _Looks()
-    call = stand.call(Wait(START + LENGTH + 1.0), agent=ProbeAgent(_cues()), watch=looks.begin)
+    call = stand.call(*stand.opening, Wait(START + LENGTH + 1.0), agent=ProbeAgent(_cues()), watch=looks.begin)
     heard = [str(event.data["text"]) for event in call.record.of_kind("word_heard")]
     if not heard:
         return Proof.nothing("no word came from the transport")
