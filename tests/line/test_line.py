@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from voiceharness.line.settings import LineSettings
 from voiceharness_adapters.in_process import InProcess
 
 if TYPE_CHECKING:
+    from voiceharness.adapter import Received
     from voiceharness.line.line import Line
     from voiceharness.line.record import CallRecord
 
@@ -276,3 +278,58 @@ def test_a_frame_counts_as_sent_only_when_its_send_has_returned() -> None:
     assert line.ended is not None
     assert (line.ended.by, line.ended.reason) == ("transport", "the socket died")
     assert record.duration == 0.8
+
+
+def test_an_answer_after_a_flush_is_noticed_when_it_begins_however_much_had_been_queued() -> None:
+    """Case A09: frames that were queued far ahead and flushed do not hide the onset of what follows."""
+    pcm = tone(440, 5.0).pcm
+    burst = [(0.0, AudioChunk(pcm[at : at + 320])) for at in range(0, len(pcm), 320)]
+    agent = ScriptedPhoneAgent([*burst, (1.0, Flush()), *paced(tone(880, 0.5), 3.0)])
+
+    async def body(line: Line) -> int:
+        await line.until_position(16000)
+        turn = await line.hear(since=16000)
+        assert turn.outcome == "heard"
+        assert (turn.onset, turn.offset) == pytest.approx((24000, 28000), abs=2)
+        return line.now
+
+    assert on_line(agent, body) == pytest.approx(28000 + 0.7 * 8000, abs=2)
+
+
+class Stamping(InProcess):
+    """An adapter whose first audio was stamped before the line asked for it, as behind a socket."""
+
+    early_ns = 0
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        item = await super().receive_audio(timeout)
+        if not isinstance(item, AudioChunk) or item.at_ns is None:
+            return item
+        return replace(item, at_ns=item.at_ns - self.early_ns)
+
+
+def test_sound_that_came_before_the_line_was_open_is_heard_at_the_answer() -> None:
+    async def main() -> CallRecord:
+        adapter = Stamping(ScriptedPhoneAgent([(0.0, tone(440, 0.5))]))
+        adapter.early_ns = 1_000_000
+        async with open_line(adapter, LineSettings()) as line:
+            await line.until_position(8000)
+            assert line.ended is None
+            return line.record()
+
+    assert heard(run_virtual(main())) == [(0, 500)]
+
+
+def test_a_late_arrival_moves_no_onset_that_is_seen_during_the_call() -> None:
+    """What was taken for silence up to now is listened to again when sound turns out to have begun before."""
+
+    async def main() -> int | None:
+        adapter = Stamping(ScriptedPhoneAgent([(1.0, tone(440, 0.5))]))
+        adapter.early_ns = 30_000_000
+        async with open_line(adapter, LineSettings()) as line:
+            await line.until_position(8000 - 1)
+            line.downlink.segments()  # listen up to here
+            await line.until_position(10000)
+            return line.downlink.next_onset(0)
+
+    assert run_virtual(main()) == pytest.approx(8000 - 240, abs=2)

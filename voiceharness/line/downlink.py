@@ -92,7 +92,7 @@ class Downlink:
         self.items.append(chunk)
         piece = self.playout.arrive(chunk, at)
         self._began.setdefault(chunk.item, piece.start)
-        self.heard.forget_from(piece.start)
+        self._forget_after(max(0, piece.start))  # it may belong before the present, which was silence so far
         self._bell.ring("audio")
         if self._may_begin_a_segment(chunk, piece):
             self._bell.ring("onset")
@@ -145,6 +145,7 @@ class Downlink:
         """Drop what would be heard from a position on."""
         flushed = self.playout.flush(at)
         self.flushed_at = at
+        self._loud_until = self._looked_at = at - self.rate  # what comes next may begin a segment
         self._timeline.note(at, "flush", cut=flushed.removed)
         self._forget_after(at)
         for mark in flushed.marks:

@@ -308,7 +308,7 @@ class Line:
 
     def _take(self, item: Received) -> bool:
         at_ns = self.clock.now_ns() if item.at_ns is None else item.at_ns
-        at = self.samples.position_at(at_ns + self._delay_ns)
+        at = max(0, self.samples.position_at(at_ns + self._delay_ns))  # what came before the answer is heard at it
         match item:
             case AudioChunk():
                 self.downlink.audio(item, at)
