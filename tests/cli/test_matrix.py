@@ -62,6 +62,7 @@ def test_an_adapter_that_serves_nobody_says_so_and_is_probed_by_its_options(cli:
     unprobed = cli("matrix", "--only", "in_process_turns:direction:dial")
     assert unprobed.code == 4
     assert "it serves no agent, so only one of yours can be probed: give its answer with --set" in unprobed.out
+    assert '"by_class": true' in (cli.folder / OUT / "matrix.json").read_text()
     (cli.folder / "answering.py").write_text("def answer(heard):\n    return heard\n")
     probed = cli("matrix", "--only", "in_process_turns:virtual_time", "--set", "answer=answering:answer")
     assert probed.code == 0

@@ -45,6 +45,7 @@ from voiceharness.report.serialization import json_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from voiceharness.capabilities import AdapterCapabilities
     from voiceharness.matrix import MatrixDocument, Probe
     from voiceharness.scenario.result import CallResult
 
@@ -125,13 +126,15 @@ class _Run:
     def column(self, name: str, probes: Sequence[Probe]) -> Column:
         """Probe one adapter; one that cannot be used here is a column that says why."""
         source = ", ".join(plugin.source for plugin in plugins() if plugin.name == name)
+        declares: AdapterCapabilities | None = None
         try:
+            declares = load_adapter(name).capabilities
             subject = self._subject(name, source)
         except VoiceHarnessError as error:
             if not source:
                 raise
             trouble = f"{type(error).__name__}: {error}"
-            return troubled_column(name, trouble, source=source, probes=probes)
+            return troubled_column(name, trouble, source=source, declares=declares, probes=probes)
         secrets = secrets_in(subject.options)
         return probe_adapter(
             subject,

@@ -25,7 +25,7 @@ dl { margin: .3rem 0; max-width: 26rem; }
 .failed { background: #d336; font-weight: bold; }
 .works_undeclared { background: #e915; }
 .not_testable_here { background: #8882; }
-.known, footer { opacity: .75; font-size: .9em; }
+.known, footer { opacity: .75; font-size: .9em; font-weight: normal; }
 """
 
 

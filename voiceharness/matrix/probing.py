@@ -53,7 +53,8 @@ def probe_adapter(
     try:
         here = _declared_here(subject, virtual)
     except VoiceHarnessError as error:
-        return troubled_column(subject.name, f"{type(error).__name__}: {error}", subject=subject, probes=probes)
+        trouble = f"{type(error).__name__}: {error}"
+        return troubled_column(subject.name, trouble, source=subject.source, declares=subject.declares, probes=probes)
     is_virtual = here.virtual_time if virtual is None else virtual
 
     def stand(probe: Probe) -> Stand:
@@ -73,12 +74,16 @@ def probe_adapter(
 
 
 def troubled_column(
-    name: str, trouble: str, *, source: str = "", subject: Subject | None = None, probes: Iterable[Probe] = PROBES
+    name: str,
+    trouble: str,
+    *,
+    source: str = "",
+    declares: AdapterCapabilities | None = None,
+    probes: Iterable[Probe] = PROBES,
 ) -> Column:
-    """Make the column of an adapter that cannot be probed here, with what it declares, if that is known."""
-    declares = AdapterCapabilities() if subject is None else subject.declares
-    cells = tuple(_untestable(probe, declares, trouble) for probe in probes)
-    return Column(name, source or (subject.source if subject else ""), "nobody", "no", cells, trouble)
+    """Make the column of an adapter that cannot be probed here, with what its class ``declares``, if that is known."""
+    cells = tuple(_untestable(probe, declares or AdapterCapabilities(), trouble) for probe in probes)
+    return Column(name, source, "nobody", "no", cells, trouble)
 
 
 def _declared_here(subject: Subject, virtual: bool | None) -> AdapterCapabilities:
