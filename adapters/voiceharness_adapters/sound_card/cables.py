@@ -85,6 +85,7 @@ async def create_cables(cables: Cables) -> None:
             format="s16le",
             channels=2,
             channel_map="front-left,front-right",
+            norewinds=1,
             sink_properties=f"device.description={cables.line}",
         )
         for name, channel in ((cables.to_agent, "front-left"), (cables.to_user, "front-right")):
