@@ -10,6 +10,7 @@ from tests.scenario.playing import RATE, play, speech, tone
 from voiceharness.doubles import Cue, ScriptedPhoneAgent, SilentAgent, TurnTakingAgent
 from voiceharness.errors import UnsupportedCapabilityError
 from voiceharness.events import Flush, Interrupted, Word, Words
+from voiceharness.measure.finding import FINDING_KINDS
 from voiceharness.scenario.steps import AnyStep, Hangup, Hear, Interrupt, Say, Wait
 from voiceharness.scenario.triggers import at_random, at_time, seconds, words
 
@@ -157,3 +158,28 @@ def test_a_signal_that_was_demanded_is_refused_before_dialling_where_there_is_no
     assert isinstance(result.error, UnsupportedCapabilityError)
     assert result.record is None
     assert asked == []
+
+
+def test_words_of_the_agents_next_turn_do_not_count() -> None:
+    three = Words("a", tuple(Word(f"w{index}", index * 0.3, index * 0.3 + 0.3) for index in range(3)))
+    more = Words("b", tuple(Word(f"v{index}", index * 0.3, index * 0.3 + 0.3) for index in range(9)))
+    agent = ScriptedPhoneAgent(
+        [(0.5, tone(440, 0.9, item="a")), (0.5, three), (6.0, tone(440, 3.0, item="b")), (6.0, more)]
+    )
+    result = play(agent, Interrupt(audio=tone(700, 0.5), after=words(4)), Hangup())
+    assert [check.kind for check in result.failures] == ["barge_in_missed"]
+    assert result.steps[0].end == pytest.approx((1.4 + 1.5) * RATE, abs=2)
+
+
+def test_an_agent_that_is_left_alone_must_speak_all_the_same() -> None:
+    step = Interrupt(audio=tone(700, 0.5), after=at_random(probability=0.0), within=2)
+    result = play(SilentAgent(), step, Hangup())
+    assert [check.kind for check in result.failures] == ["no_answer"]
+    assert result.steps[0].end == 2 * RATE
+
+
+def test_an_agent_that_talks_through_an_interruption_is_not_said_to_be_silent() -> None:
+    agent = ScriptedPhoneAgent([(0.5, tone(440, 9.0))])
+    again = Interrupt(audio=tone(700, 0.5), after=seconds(1.0), within=2)
+    result = play(agent, Interrupt(audio=tone(700, 0.5), after=seconds(1.0)), again, Hangup(), allow=FINDING_KINDS)
+    assert [check.measured for check in result.failures] == ["speech that had begun before"]

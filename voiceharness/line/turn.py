@@ -10,7 +10,7 @@ from voiceharness.line.bell import NOTHING
 if TYPE_CHECKING:
     from voiceharness.line.line import Line
 
-__all__ = ["HeardTurn", "TurnOutcome", "hear_turn"]
+__all__ = ["HeardTurn", "TurnOutcome", "hear_turn", "turn_over"]
 
 TurnOutcome = Literal["heard", "overlapped", "no_answer", "empty", "turn_too_long", "call_ended"]
 
@@ -67,12 +67,21 @@ def _nothing_began(line: Line, since: int, *, empty: bool) -> HeardTurn:
     return HeardTurn("empty" if empty else "no_answer", line.now, line.now)
 
 
-async def _until_silence(line: Line, onset: int, tail: int, cap: int) -> HeardTurn:
+async def turn_over(line: Line, onset: int, *, tail: int, deadline: int) -> int | None:
+    """Wait until a silence of ``tail`` after the turn that began at ``onset`` is over, and return where that is.
+
+    None if the deadline comes first, or the call ends.
+    """
+
     def over() -> int | None:
         silence = line.downlink.silence_after(onset, tail)
         return None if silence is None else silence[1]
 
-    ended = await line.until(over, deadline=onset + cap, on=NOTHING)
+    return await line.until(over, deadline=deadline, on=NOTHING)
+
+
+async def _until_silence(line: Line, onset: int, tail: int, cap: int) -> HeardTurn:
+    ended = await turn_over(line, onset, tail=tail, deadline=onset + cap)
     silence = line.downlink.silence_after(onset, tail)
     offset = onset if silence is None else min(silence[0], line.now)
     if ended is not None:

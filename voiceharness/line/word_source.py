@@ -6,6 +6,7 @@ word some time after it was said, and may revise it; only its stable words count
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
@@ -53,14 +54,24 @@ class TransportWords:
     name: Literal["agent", "transcriber"] = "agent"
 
     async def nth_word(self, line: Line, onset: int, count: int, deadline: int) -> int | None:
-        """Return the end of the n-th word's audio."""
-        first = onset - line.settings.samples(LEAD)
+        """Return the end of the n-th word's audio; text may come late, but not a word of another turn."""
+        settings, downlink = line.settings, line.downlink
+        lead, patience = settings.samples(LEAD), settings.samples(REVISION_WAIT)
+        tail = settings.samples(line.adapter.tail_silence)
 
         def end_of_word() -> int | None:
-            turn = [word for word in line.downlink.words() if word.start >= first]
+            silence = downlink.silence_after(onset, tail)
+            last = math.inf if silence is None else silence[0] + lead
+            turn = [word for word in downlink.words() if onset - lead <= word.start < last]
             return turn[count - 1].end if len(turn) >= count else None
 
-        return await line.until(end_of_word, deadline=deadline, on=("audio", "words"))
+        def word_or_silence() -> int | None:
+            word, silence = end_of_word(), downlink.silence_after(onset, tail)
+            over = None if silence is None else silence[0] + patience
+            return min((at for at in (word, over) if at is not None), default=None)
+
+        at, word = await line.until(word_or_silence, deadline=deadline, on=("audio", "words")), end_of_word()
+        return word if at is not None and word is not None and word <= at else None
 
     async def text(self, line: Line, onset: int, offset: int) -> str:
         """Return the words whose audio lies between two positions; text that came late still counts."""

@@ -21,7 +21,7 @@ async def barge_in(player: Player, step: Interrupt, index: int) -> None:
     if isinstance(trigger, AtRandom):
         drawn = trigger.draw(player.scenario.seed, index)
         if drawn is None:
-            await _leave_alone(player)
+            await _leave_alone(player, step)
             return
         trigger = drawn
     asked = await _point(player, step, trigger)
@@ -49,9 +49,11 @@ async def barge_in(player: Player, step: Interrupt, index: int) -> None:
         )
 
 
-async def _leave_alone(player: Player) -> None:
+async def _leave_alone(player: Player, step: Interrupt) -> None:
     """Hear a turn to its end: chance chose not to interrupt it."""
-    turn = await player.line.hear(since=player.since)
+    turn = await player.line.hear(since=player.since, within=step.within)
+    if not turn.has_speech:
+        _never_spoke(player)
     player.cursor = player.line.now
     player.since = max(player.since, turn.offset)
 
@@ -84,13 +86,18 @@ async def _point(player: Player, step: Interrupt, trigger: AfterSeconds | AfterW
 
 
 def _never_spoke(player: Player) -> None:
+    went_on = player.line.downlink.onset_after(player.since) is not None
     player.cursor = player.line.now
     player.expect(
         "no_answer",
         False,
         wanted="speech of the agent to interrupt",
-        measured="none",
-        explanation="the agent did not speak, so there was nothing to interrupt",
+        measured="speech that had begun before" if went_on else "none",
+        explanation=(
+            "the agent went on with what it had been saying and began no turn that could be interrupted"
+            if went_on
+            else "the agent did not speak, so there was nothing to interrupt"
+        ),
     )
 
 
