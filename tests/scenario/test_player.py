@@ -296,3 +296,24 @@ def test_paced_and_burst_answers_measure_the_same() -> None:
             assert result.metrics is not None
             measured.append(result.metrics.latencies[0])
         assert measured[0] == measured[1] == pytest.approx(delay, abs=0.001)
+
+
+def test_a_turn_that_ends_before_the_asked_part_of_it_fails_the_step() -> None:
+    result = play(ScriptedPhoneAgent([(0.5, tone(440, 1.0))]), Hear(within=2, up_to=AfterSeconds(5.0)))
+    assert failures(result) == ["hear"]
+    assert result.steps[0].end == pytest.approx((1.5 + 0.7) * RATE, abs=2)
+
+
+def test_the_part_of_a_turn_that_was_heard_must_contain_the_expected_text() -> None:
+    words = Words("a", tuple(Word(f"w{index}", index * 0.5, index * 0.5 + 0.4) for index in range(8)))
+    cues: list[Cue] = [(1.0, tone(440, 4.0, item="a")), (1.0, words)]
+    assert play(ScriptedPhoneAgent(cues), Hear("w1 w2", within=2, up_to=AfterWords(3))).outcome == "passed"
+    result = play(ScriptedPhoneAgent(cues), Hear("w5", within=2, up_to=AfterSeconds(1.5)))
+    assert failures(result) == ["hear_text"]
+
+
+@pytest.mark.parametrize("before", [Say(audio=tone(500, 1.0)), Silence(1.0)])
+def test_an_agent_that_just_speaks_on_is_not_absent(before: AnyStep) -> None:
+    agent = ScriptedPhoneAgent([(0.5, tone(440, 6.0))])
+    result = play(agent, before, Hear(absent=True, within=2), allow=FINDING_KINDS)
+    assert failures(result) == ["hear_absent"]

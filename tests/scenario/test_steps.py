@@ -145,11 +145,15 @@ def test_the_content_of_an_interruption_is_a_step_of_its_own(interrupt: Interrup
         (lambda: Hear(absent=True), "hear: absent needs within: for how long the agent is to stay silent"),
         (
             lambda: Hear("x", absent=True, within=1),
-            "hear: absent expects no speech at all; text and up_to have no place beside it",
+            "hear: absent expects no speech at all; only within has a place beside it",
         ),
         (
             lambda: Hear(absent=True, within=1, up_to=seconds(1)),
-            "hear: absent expects no speech at all; text and up_to have no place beside it",
+            "hear: absent expects no speech at all; only within has a place beside it",
+        ),
+        (
+            lambda: Hear(absent=True, within=1, tail_silence=2),
+            "hear: absent expects no speech at all; only within has a place beside it",
         ),
         (lambda: Hear(up_to=at_time(1)), "hear: up_to takes AfterSeconds or AfterWords, not AtTime(time=1)"),  # type: ignore[arg-type] # the point
         (lambda: Hear("?!"), "hear: there is no word in '?!'"),

@@ -13,13 +13,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from voiceharness.line.bell import NOTHING
+from voiceharness.line.turn import turn_over
 from voiceharness.scenario.barge_in import barge_in
 from voiceharness.scenario.checks import Ended
 from voiceharness.scenario.expectations import CheckResult, judge, judge_text
 from voiceharness.scenario.result import StepResult
 from voiceharness.scenario.steps import Check, Hangup, Hear, Interrupt, Press, Say, Silence, Wait
 from voiceharness.scenario.steps import Line as LineStep
-from voiceharness.scenario.triggers import AfterSeconds
+from voiceharness.scenario.triggers import AfterWords
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -160,16 +161,25 @@ class Player:
         if onset is None:
             self._no_answer(step)
             return
-        deadline = onset + self._samples(step.max_duration or self.line.adapter.max_turn_duration)
-        if isinstance(step.up_to, AfterSeconds):
-            at = await self.line.until(lambda: onset + self._samples(step.up_to.seconds), deadline=deadline)  # type: ignore[union-attr] # narrowed above, not inside the lambda
-        else:
-            assert step.up_to is not None  # the caller looked
-            at = await self.words.nth_word(self.line, onset, step.up_to.words, deadline)
+        at = await self._part_heard(step, onset)
         self.cursor = self.line.now if at is None else at
         passed = at is not None
         explanation = "heard that much" if passed else "the turn ended, or the call did, before that much was heard"
         self.expect("hear", passed, wanted=str(step.up_to), measured="", explanation=explanation)
+        if step.text is not None:
+            heard = await self.words.text(self.line, onset, self.cursor)
+            self.checks.append(judge_text(step.text, heard, step=self.current, at=onset, by=self.words.name))
+
+    async def _part_heard(self, step: Hear, onset: int) -> int | None:
+        """Wait until as much was heard of a turn as the step asks for; None if the turn, or the wait, ends before."""
+        deadline = onset + self._samples(step.max_duration or self.line.adapter.max_turn_duration)
+        if isinstance(step.up_to, AfterWords):
+            return await self.words.nth_word(self.line, onset, step.up_to.words, deadline)
+        assert step.up_to is not None  # the caller looked
+        enough = onset + self._samples(step.up_to.seconds)
+        tail = step.tail_silence or self.line.adapter.tail_silence
+        over = await turn_over(self.line, onset, tail=self._samples(tail), deadline=min(enough, deadline))
+        return enough if over is None and enough <= min(self.line.now, deadline) else None
 
     async def turn_onset(self, within: float | None) -> int | None:
         """Wait for the onset of the agent's turn: one that is being heard, or the next."""
@@ -180,7 +190,7 @@ class Player:
     async def _hear_nothing(self, step: Hear) -> None:
         assert step.within is not None  # the step's own rule
         deadline = self.cursor + self._samples(step.within)
-        onset = await self.line.until(lambda: self.line.downlink.next_onset(self.since), deadline=deadline)
+        onset = await self.line.until(lambda: self.line.downlink.onset_after(self.since), deadline=deadline)
         self.cursor = self.line.now if onset is None else onset
         measured = "silence" if onset is None else f"speech at {onset / self.line.settings.rate:.2f} s"
         self.expect(

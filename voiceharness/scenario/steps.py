@@ -95,7 +95,8 @@ class Step:
 class Hear(Step):
     """Listen for a turn of the agent, and expect it.
 
-    ``text``: words that the turn must contain in this order, ignoring case and punctuation. ``within``: the agent must
+    ``text``: words that the turn, or what is heard of it, must contain in this order, ignoring case and punctuation.
+    ``within``: the agent must
     be heard this soon after the step began (default: the adapter's ``response_timeout``). ``absent``: the agent must
     *not* be heard for ``within`` seconds. ``up_to``: go on once this much of the turn was heard, leaving the agent
     speaking. ``tail_silence`` and ``max_duration`` replace the adapter's own for this turn.
@@ -116,8 +117,8 @@ class Hear(Step):
             return
         if self.within is None:
             raise ScenarioError("hear: absent needs within: for how long the agent is to stay silent")
-        if self.text is not None or self.up_to is not None:
-            raise ScenarioError("hear: absent expects no speech at all; text and up_to have no place beside it")
+        if any(value is not None for value in (self.text, self.up_to, self.tail_silence, self.max_duration)):
+            raise ScenarioError("hear: absent expects no speech at all; only within has a place beside it")
 
     @property
     def needs_words(self) -> bool:
