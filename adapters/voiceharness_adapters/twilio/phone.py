@@ -53,6 +53,7 @@ class TwilioPhone(VoiceAgentAdapter):
     """
 
     name = "twilio_phone"
+    extra = "twilio"
     capabilities = AdapterCapabilities(
         dtmf=frozenset({"event", "inband"}),
         directions=frozenset({"dial", "be_dialled"}),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from websockets.server import ServerProtocol
 
-from tests.adapters.twilio.wire_agent import STREAM, VOICE, WireAgent, burst, close, near, speech, tone_media
+from tests.adapters.twilio.wire_agent import STREAM, VOICE, WireAgent, burst, close, near, speech, tone_media, trusted
 from voiceharness.audio import g711, signals
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.vad import find_segments
@@ -150,7 +150,12 @@ def call(url: str, app: Any, scenario: Scenario, **options: Any) -> CallResult:
         async with serve_asgi(app) as port:
             return await run_call(scenario, Twilio(url.format(port=port), **options))
 
-    return run_real(main())
+    def run() -> CallResult:
+        if isinstance(app, WireAgent):
+            app.forget()
+        return run_real(main())
+
+    return trusted(run)
 
 
 @pytest.mark.realtime

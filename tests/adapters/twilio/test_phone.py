@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.adapters.twilio.telephone_network import ACCOUNT, TOKEN, Network
-from tests.adapters.twilio.wire_agent import speech
+from tests.adapters.twilio.wire_agent import speech, trusted
 from voiceharness.audio import signals
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import LoopClock, run_real, run_virtual
@@ -70,12 +70,15 @@ async def phone(agent: PhoneAgent | None, **options: Any) -> AsyncIterator[tuple
 def call(agent: PhoneAgent | None, *steps: AnyStep, **options: Any) -> tuple[CallResult, TwilioPhone, Network]:
     """Play a scenario on a phone call."""
 
-    async def main() -> tuple[CallResult, TwilioPhone, Network]:
-        async with phone(agent, **options) as (adapter, network):
-            result = await run_call(Scenario("phone", list(steps)), adapter)
-            return result, adapter, network
+    made: list[tuple[TwilioPhone, Network]] = []
 
-    return run_real(main())
+    async def main() -> CallResult:
+        async with phone(agent, **options) as (adapter, network):
+            made.append((adapter, network))
+            return await run_call(Scenario("phone", list(steps)), adapter)
+
+    result = trusted(lambda: run_real(main()))
+    return result, *made[-1]
 
 
 def completions(network: Network) -> int:
