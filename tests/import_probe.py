@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 FORBIDDEN_EVENTS = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "ctypes.dlopen")
-PLUGINS = ("voiceharness.scripted.openai_agents",)  # to import one is to ask for the library it plugs into
+# To import one is to ask for the library it plugs into; the SIP workers are imported by their own process alone.
+PLUGINS = (
+    "voiceharness.scripted.openai_agents",
+    "voiceharness_adapters.sip.pjsua2_worker",
+    "voiceharness_adapters.sip.baresip_worker",
+)
 ENGINES = {"agents", "espeakng_loader", "hibari", "moonshine_voice", "onnxruntime", "openai", "sounddevice"}
 
 

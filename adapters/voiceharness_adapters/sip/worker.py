@@ -17,6 +17,7 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
+from voiceharness import errors
 from voiceharness.errors import CallDroppedError, ConnectError
 from voiceharness_adapters.sip.wire import Decoder, Frame, Heard, encode_frame, encode_json
 
@@ -227,8 +228,6 @@ class SipWorker(asyncio.Protocol):
 
 def _environment() -> dict[str, str]:
     """The environment of this process, with these very packages first on the child's path."""
-    import voiceharness  # only to know where it lies
-
-    roots = [_ADAPTERS_ROOT, str(Path(voiceharness.__file__ or "").parents[1])]
+    roots = [_ADAPTERS_ROOT, str(Path(errors.__file__).parents[1])]
     known = os.environ.get("PYTHONPATH")
     return os.environ | {"PYTHONPATH": os.pathsep.join([*roots, known] if known else roots)}
