@@ -1,3 +1,5 @@
+"""RTP packets and telephone events, read from bytes."""
+
 from __future__ import annotations
 
 import pytest

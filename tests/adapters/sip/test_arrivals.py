@@ -1,3 +1,5 @@
+"""Where audio that came over RTP belongs."""
+
 from __future__ import annotations
 
 import pytest

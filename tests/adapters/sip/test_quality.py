@@ -1,3 +1,5 @@
+"""Quality of a call from its RTP statistics."""
+
 from __future__ import annotations
 
 import pytest

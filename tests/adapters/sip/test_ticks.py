@@ -1,3 +1,5 @@
+"""The worker's tick as a sample clock."""
+
 from __future__ import annotations
 
 from voiceharness_adapters.sip.ticks import Ticks

@@ -1,3 +1,5 @@
+"""The SIP messages of a call as text, without secrets."""
+
 from __future__ import annotations
 
 from voiceharness_adapters.sip.artefacts import trace_text

@@ -1,3 +1,5 @@
+"""Faults of the media that a peer sends."""
+
 from __future__ import annotations
 
 from voiceharness.clock import NS

@@ -1,3 +1,5 @@
+"""What the SIP worker and its owner say to each other."""
+
 from __future__ import annotations
 
 from hypothesis import given
