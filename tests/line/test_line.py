@@ -12,13 +12,15 @@ import pytest
 from tests.line.agents import on_line, tone
 from voiceharness.adapter import Message
 from voiceharness.agent import AgentCall, PhoneAgent
+from voiceharness.audio import signals
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.vad import find_segments
 from voiceharness.clock import run_virtual
 from voiceharness.doubles import ScriptedPhoneAgent
 from voiceharness.doubles.scripted_agent import paced
 from voiceharness.errors import AgentCrashedError, CallDroppedError, ConnectError, PendingTransportError
-from voiceharness.events import CallEnded, Flush, Interrupted, Mark, MarkPlayed, RemoteHangup
+from voiceharness.events import CallEnded, Digit, Flush, Interrupted, Mark, MarkPlayed, RemoteHangup
+from voiceharness.line.ending import LineEnd
 from voiceharness.line.opening import open_line
 from voiceharness.line.settings import LineSettings
 from voiceharness_adapters.in_process import InProcess
@@ -333,3 +335,67 @@ def test_a_late_arrival_moves_no_onset_that_is_seen_during_the_call() -> None:
             return line.downlink.next_onset(0)
 
     assert run_virtual(main()) == pytest.approx(8000 - 240, abs=2)
+
+
+def test_keys_reach_the_agent_at_their_own_times_however_long_the_line() -> None:
+    agent = ScriptedPhoneAgent([])
+
+    async def body(line: Line) -> None:
+        await line.press("123", "event")
+        await line.until_position(8000)
+
+    on_line(agent, body, LineSettings(delay=0.5))
+    assert [at for at, _ in received(agent, Digit)] == pytest.approx([0.5, 0.7, 0.9])
+
+
+def test_a_hang_up_is_noticed_behind_the_sound_that_was_sent_before_it() -> None:
+    """With a delay, what the agent said just before it hung up is heard to its end."""
+
+    async def body(line: Line) -> tuple[str, int, int]:
+        turn = await line.hear(since=0)
+        assert line.ended is not None
+        return turn.outcome, turn.offset, line.ended.at
+
+    agent = ScriptedPhoneAgent([(0.5, tone(440, 1.5)), (2.0, RemoteHangup("bye"))])
+    outcome, offset, ended_at = on_line(agent, body, LineSettings(delay=0.5))
+    assert (outcome, ended_at) == ("call_ended", 20000)
+    assert offset == pytest.approx(20000, abs=2)
+
+
+class Deserted(InProcess):
+    """A transport that cannot be used any more once the agent has hung up."""
+
+    left = False
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        item = await super().receive_audio(timeout)
+        self.left = self.left or isinstance(item, RemoteHangup)
+        return item
+
+    def _connected(self, action: str) -> AgentCall:
+        if self.left:
+            raise PendingTransportError(self.name, action)
+        return super()._connected(action)
+
+
+def test_what_the_user_does_while_the_news_of_a_hang_up_is_under_way_reaches_nobody() -> None:
+    async def main() -> LineEnd | None:
+        adapter = Deserted(ScriptedPhoneAgent([(1.0, RemoteHangup("bye"))]))
+        async with open_line(adapter, LineSettings(delay=0.3)) as line:
+            await line.until_position(5600)
+            await line.interrupt()
+            await line.press("123456789", "event")
+            return line.ended
+
+    assert run_virtual(main()) == LineEnd("agent", 10400, "bye")
+
+
+def test_audio_of_any_rate_can_be_said_by_call() -> None:
+    async def body(line: Line) -> CallRecord:
+        clip = AudioChunk.from_samples(signals.tone(440, 1.0, 16000), 16000)
+        await line.adapter.call(Message("user", clip))
+        return line.record()
+
+    record = on_line(ScriptedPhoneAgent([(2.0, tone(880, 0.5))]), body)
+    [said] = record.of_kind("user_utterance")
+    assert said.data["offset"] == pytest.approx(8000, abs=80)

@@ -10,7 +10,7 @@ from tests.scenario.playing import RATE, play, speech, tone
 from voiceharness.agent import AgentCall, PhoneAgent
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.doubles import Cue, ScriptedPhoneAgent, SilentAgent, TurnTakingAgent, paced
-from voiceharness.events import EndOfStream, Flush, RemoteHangup, TurnDone, Word, Words
+from voiceharness.events import CallEnded, Digit, EndOfStream, Flush, RemoteHangup, TurnDone, Word, Words
 from voiceharness.measure.finding import FINDING_KINDS
 from voiceharness.scenario.checks import Ended, ResponseLatency
 from voiceharness.scenario.steps import AnyStep, Check, Hangup, Hear, Press, Say, Silence, Wait
@@ -317,3 +317,29 @@ def test_an_agent_that_just_speaks_on_is_not_absent(before: AnyStep) -> None:
     agent = ScriptedPhoneAgent([(0.5, tone(440, 6.0))])
     result = play(agent, before, Hear(absent=True, within=2), allow=FINDING_KINDS)
     assert failures(result) == ["hear_absent"]
+
+
+class AnswersKeys(PhoneAgent):
+    """Answers the key # after a delay in seconds."""
+
+    def __init__(self, delay: float) -> None:
+        self.delay = delay
+
+    async def answer(self, call: AgentCall) -> None:
+        while not isinstance(item := await call.receive(), CallEnded):
+            if isinstance(item, Digit) and item.digit == "#":
+                await call.clock.sleep(self.delay)
+                call.send(tone(440, 1.0))
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.15, 0.25])
+def test_an_answer_that_begins_while_the_last_key_is_still_down_is_heard(delay: float) -> None:
+    result = play(AnswersKeys(delay), Press("1#"), Hear(within=3), allow=FINDING_KINDS)
+    assert result.steps[1].end == pytest.approx((0.2 + delay + 1.0 + 0.7) * RATE, abs=2)
+
+
+def test_no_step_ends_after_the_call() -> None:
+    result = play(ScriptedPhoneAgent([(0.5, RemoteHangup("bye"))]), Say(audio=tone(500, 2.0)), allow=FINDING_KINDS)
+    assert result.steps[0].end == 0.5 * RATE
+    assert result.record is not None
+    assert [event.at for event in result.record.of_kind("step_ended")] == [0.5 * RATE]

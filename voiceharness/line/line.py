@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.dtmf import generate
+from voiceharness.audio.resample import resample
 from voiceharness.clock import NS, Pacer
 from voiceharness.errors import PendingTransportError
 from voiceharness.events import EndOfStream, RemoteHangup
@@ -65,6 +66,7 @@ class Line:
         self.uplink = Uplink(settings.rate, settings.frame)
         self.agent_speaking = asyncio.Event()
         self.ended: LineEnd | None = None
+        self._agent_left = False
         self.bad: BadLine | None = None
         self.sender: UserSender | None = None
         self.downlink = self._make_downlink()
@@ -118,7 +120,7 @@ class Line:
         and at every change that may bring a position nearer. None: the deadline came first, or the call ended.
         """
         while True:
-            at, now = probe(), self.now
+            at, now = probe(), self.now if self.ended is None else self.ended.at
             if at is not None and at <= now and (deadline is None or at <= deadline):
                 return at
             if self.ended is not None or (deadline is not None and now >= deadline):
@@ -151,33 +153,39 @@ class Line:
         """Wait until an utterance has been said; False if the call ended before."""
         return await self.until_position(utterance.offset)
 
-    async def press(self, digits: str, method: DtmfMethod, *, tone_ms: int = 100, gap_ms: int = 100) -> None:
-        """Press keys one after another, each at its own time; returns when the last is done, or the call has ended."""
+    async def press(self, digits: str, method: DtmfMethod, *, tone_ms: int = 100, gap_ms: int = 100) -> int:
+        """Press keys one after another, each at its own time; returns when the last is done, or the call has ended.
+
+        The result is the position at which the last key went down.
+        """
         period = self.settings.samples((tone_ms + gap_ms) / 1000)
-        start = self.now
+        start = last = self.now
         for index, digit in enumerate(digits):
             at = start + index * period
             if not await self.until_position(at):
-                return
+                return last
+            last = at
             if method == "inband":
                 tone = generate(digit, self.settings.rate, tone_ms=tone_ms, gap_ms=0)
                 self.uplink.place(tone, at)
-            else:
-                await self._signal_digit(digit, method, tone_ms, gap_ms)
+            elif await self._reaches_agent(at):
+                await self.adapter.send_dtmf(digit, method=method, tone_ms=tone_ms, gap_ms=gap_ms)
             self.timeline.note(at, "digit_sent", digit=digit, method=method, duration=tone_ms / 1000)
         await self.until_position(start + len(digits) * period)
-
-    async def _signal_digit(self, digit: str, method: DtmfMethod, tone_ms: int, gap_ms: int) -> None:
-        if self._delay_ns:
-            await self.clock.sleep(self.settings.one_way_delay)
-        await self.adapter.send_dtmf(digit, method=method, tone_ms=tone_ms, gap_ms=gap_ms)
+        return last
 
     async def interrupt(self) -> None:
-        """Send the transport's own interrupt signal."""
-        self.timeline.note(self.now, "interrupt_signal")
+        """Send the transport's own interrupt signal; an agent that has hung up meanwhile does not get it."""
+        at = self.now
+        self.timeline.note(at, "interrupt_signal")
+        if await self._reaches_agent(at):
+            await self.adapter.interrupt()
+
+    async def _reaches_agent(self, position: int) -> bool:
+        """Wait until a signal that was sent at a position is at the agent's end; False if nobody is there then."""
         if self._delay_ns:
-            await self.clock.sleep(self.settings.one_way_delay)
-        await self.adapter.interrupt()
+            await self.clock.sleep_until_ns(self.samples.time_of(position) + self._delay_ns)
+        return not self._is_over
 
     def user_frame(self, position: int, samples: int, due_ns: int | None = None) -> AudioChunk:
         """Return the user's audio for a stretch of the track, to a transport whose own tick asks for it.
@@ -224,7 +232,7 @@ class Line:
             raise PendingTransportError(self.adapter.name, "take a turn")
         since = self.now
         if message.audio is not None and len(message.audio):
-            utterance = self.say(message.audio.samples)
+            utterance = self.say(resample(message.audio.samples, message.audio.rate, self.settings.rate))
             self.note_utterance(utterance, source="say", step=None, text=message.text)
             await self.said(utterance)
             since = utterance.offset
@@ -254,6 +262,19 @@ class Line:
     def hang_up(self, by: EndedBy = "user", reason: str = "") -> None:
         """End the call from this side, now."""
         self._end(LineEnd(by, self.now, reason))
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether there is nobody at the other end: the call has ended, or the news of that is on its way."""
+        return self.ended is not None or self._agent_left
+
+    def _agent_hung_up(self, end: LineEnd) -> None:
+        """End the call when the agent's hang-up is noticed at this end: behind the sound that was sent before it."""
+        self._agent_left = True
+        if self._delay_ns:
+            self.clock.call_at_ns(self.samples.time_of(end.at), lambda: self._end(end))
+        else:
+            self._end(end)
 
     def _end(self, end: LineEnd) -> None:
         if self.ended is not None:
@@ -292,7 +313,7 @@ class Line:
         while True:
             end = uplink.sent + uplink.frame
             await wait_for(end)
-            if self.ended is not None:
+            if self._is_over:
                 return
             if not adapter.is_connected:
                 raise PendingTransportError(adapter.name, "send the user's audio")
@@ -301,7 +322,7 @@ class Line:
 
     async def run_downlink(self) -> None:
         """Take what arrives until nothing more comes."""
-        while self.ended is None:
+        while not self._is_over:
             item = await self.adapter.receive_audio(None)
             if item is not None and not self._take(item):
                 return
@@ -313,9 +334,9 @@ class Line:
             case AudioChunk():
                 self.downlink.audio(item, at)
             case RemoteHangup(reason=reason, code=code):
-                self._end(LineEnd("agent", at, reason, code))
+                self._agent_hung_up(LineEnd("agent", at, reason, code))
             case EndOfStream():
-                self._end(LineEnd("agent", at, "the agent's stream ended"))
+                self._agent_hung_up(LineEnd("agent", at, "the agent's stream ended"))
                 return False
             case _:
                 self.downlink.event(item, at)
@@ -345,7 +366,7 @@ class Line:
         self.clock.call_at_ns(self.samples.time_of(due) + self._delay_ns, lambda: self._mark_over(mark, flushed))
 
     def _mark_over(self, mark: PendingMark, flushed: bool) -> None:
-        if self.ended is not None:
+        if self._is_over:
             return
         if not flushed and not self.downlink.playout.reach(mark):
             return  # a flush took it first
@@ -353,5 +374,6 @@ class Line:
         self.adapter.played(mark.name, flushed)
 
     def fail(self, error: BaseException) -> None:
-        """End the call because a task of the line failed."""
-        self._end(LineEnd("transport", self.now, str(error), error=error))
+        """End the call because a task of the line failed; nothing can be sent to an agent that has left."""
+        if not self._agent_left:
+            self._end(LineEnd("transport", self.now, str(error), error=error))

@@ -82,7 +82,7 @@ class Player:
         failed = any(not check.passed for check in self.checks[failures:])
         outcome: StepOutcome = "skipped" if skipped else "failed" if failed else "done"
         detail = "call ended" if skipped else ""
-        end = max(self.cursor, start)
+        end = self.cursor = max(start, self._call_end(self.cursor))
         self.line.timeline.note(end, "step_ended", step=self.current, name=step.label, outcome=outcome)
         self.steps.append(StepResult(self.current, step.label, outcome, start, end, detail))
         self._on_step(self.steps[-1])
@@ -123,8 +123,9 @@ class Player:
 
     async def press(self, step: Press) -> None:
         """Press digits, by the best method the adapter has if none was asked for."""
-        await self.line.press(step.digits, self.method(step), tone_ms=step.tone_ms, gap_ms=step.gap_ms)
-        self.cursor = self.since = self.line.now
+        method = self.method(step)
+        self.since = await self.line.press(step.digits, method, tone_ms=step.tone_ms, gap_ms=step.gap_ms)
+        self.cursor = self.line.now
 
     def method(self, step: Press) -> DtmfMethod:
         """Choose how digits are sent: a signalled method before tones in the sound."""
