@@ -37,6 +37,12 @@ def test_pauses_between_sentences_are_no_fault() -> None:
     assert kinds(call.agent(8, spoken("agent_goodbye"))) == []
 
 
+def test_the_last_of_a_resampled_sound_may_come_after_a_hole() -> None:
+    """A filter holds a few milliseconds back until it knows that the sound has ended."""
+    sound = tone(440, 1.01)
+    assert kinds(Call(3).agent(0, sound[:8000]).agent(1.02, sound[8000:])) == []
+
+
 def test_silence_that_the_agent_sends_is_its_own() -> None:
     words = np.concatenate([np.concatenate((tone(440, 0.3), silence(0.1))) for _ in range(8)])
     assert kinds(Call(6).paced(0, words)) == []

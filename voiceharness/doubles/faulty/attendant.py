@@ -6,7 +6,7 @@ it flushes, and answers when the user is done. Digits are read back once the num
 nothing for some seconds after it, it says goodbye and hangs up when that has been heard.
 
 It sends in one burst or frame by frame (``Style``), with or without words and claims of what was heard. Nothing here
-knows a transport: what a transport cannot carry (words, claims, digits towards the user) is simply not seen there.
+knows a transport: words and claims that a transport cannot carry are simply not seen there.
 Each method of a talk is one habit; a fault overrides one of them.
 """
 
@@ -65,12 +65,14 @@ _KEPT: Final = 10.0
 class Style:
     """How an attendant sends: frame by frame or in bursts, with words, with claims of what it does and was heard.
 
+    ``keys``: it sends the digits that it got back as digits; not every transport carries those from an agent.
     ``rate``: the rate of its sounds in hertz (None: the line's).
     """
 
     paced: bool = False
     words: bool = False
     claims: bool = False
+    keys: bool = False
     rate: int | None = None
 
 
@@ -199,7 +201,8 @@ class Talk:
     def number_complete(self) -> None:
         """Read the digits back, and say something about them."""
         self.say(sentence(4, self.rate, self.draw.randrange(2**32)))
-        self.read_back("".join(self.digits))
+        if self.style.keys:
+            self.read_back("".join(self.digits))
         self.digits.clear()
 
     def read_back(self, digits: str) -> None:

@@ -22,6 +22,7 @@ __all__ = ["FAULTS", "Fault", "faulty_agent", "healthy_agent", "scenario_for"]
 _BURST: Final = Style()
 _PACED: Final = Style(paced=True)
 _CLAIMS: Final = Style(words=True, claims=True)
+_KEYS: Final = Style(keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +88,10 @@ FAULTS: Final[Mapping[FindingKind, Fault]] = MappingProxyType(
         "media_gap": Fault(sending.LeavesGaps, scenarios.asks, _PACED),
         "pacing_drift": Fault(sending.DriftsBehind, scenarios.asks, _PACED),
         "backlog": Fault(sending.NeverCatchesUp, scenarios.asks),
-        "dtmf_lost": Fault(remembering.LosesKeys, scenarios.keys),
-        "dtmf_doubled": Fault(remembering.DoublesKeys, scenarios.keys),
-        "dtmf_false": Fault(remembering.HearsKeysInSpeech, scenarios.keys),
-        "dtmf_late": Fault(remembering.ReadsKeysLate, scenarios.keys),
+        "dtmf_lost": Fault(remembering.LosesKeys, scenarios.keys, _KEYS),
+        "dtmf_doubled": Fault(remembering.DoublesKeys, scenarios.keys, _KEYS),
+        "dtmf_false": Fault(remembering.HearsKeysInSpeech, scenarios.keys, _KEYS),
+        "dtmf_late": Fault(remembering.ReadsKeysLate, scenarios.keys, _KEYS),
         "history_missing_words": Fault(remembering.ForgetsWords, scenarios.interrupts, _CLAIMS),
         "history_unheard_words": Fault(remembering.RemembersUnheardWords, scenarios.interrupts, _CLAIMS),
         "wrong_truncation": Fault(remembering.TruncatesElsewhere, scenarios.interrupts, _CLAIMS),
@@ -117,11 +118,14 @@ def scenario_for(kind: FindingKind, seed: int = 0) -> Scenario:
     return _fault(kind).scenario(seed)
 
 
-def healthy_agent(seed: int = 0) -> Attendant:
-    """Return an agent that does everything right; the seed decides what it says, and how it sends."""
+def healthy_agent(seed: int = 0, *, keys: bool = True) -> Attendant:
+    """Return an agent that does everything right; the seed decides what it says, and how it sends.
+
+    ``keys``: it sends back the digits that it got; leave that out where a transport carries no digits from the agent.
+    """
     rate = (None, None, 16000, 24000)[seed // 8 % 4]
-    style = Style(paced=bool(seed & 1), words=bool(seed & 2), claims=bool(seed & 4), rate=rate)
-    return Attendant(style=style, seed=seed)
+    paced, words, claims = (bool(seed & bit) for bit in (1, 2, 4))
+    return Attendant(style=Style(paced=paced, words=words, claims=claims, keys=keys, rate=rate), seed=seed)
 
 
 def _fault(kind: FindingKind) -> Fault:

@@ -184,9 +184,10 @@ def _reacted(record: CallRecord, metrics: Metrics, barge_in: BargeIn) -> bool:
 
 
 def _only_heard_out(record: CallRecord, metrics: Metrics, barge_in: BargeIn) -> bool:
-    """Whether nothing was sent any more after the barge-in: what was in the queue shows no deafness, but no flush."""
-    known, end = barge_in.onset + round(_REACTION * record.rate), _end_of_turn(metrics, barge_in)
-    return bool(record.arrivals) and not any(known < arrival.at <= end for arrival in record.arrivals)
+    """Whether nothing was sent while the user spoke: what was queued before shows a missing flush, not deafness."""
+    known = barge_in.onset + round(_REACTION * record.rate)
+    spoken = min(max(barge_in.offset, 2 * known - barge_in.onset), _end_of_turn(metrics, barge_in))
+    return bool(record.arrivals) and not any(known < arrival.at <= spoken for arrival in record.arrivals)
 
 
 def _cut_for_a_listener(record: CallRecord, metrics: Metrics, flush: int) -> bool:

@@ -31,6 +31,7 @@ BACKLOG: Final = 0.5
 _NOTICED: Final = 0.02
 _ABRUPT: Final = 0.25
 _EDGE: Final = 0.002
+_LAST: Final = 0.03  # what a filter still held back when the sound had ended may come after a hole
 _LASTING: Final = 5.0
 _SETTLED: Final = 2.0
 _STEADY: Final = 0.1
@@ -57,7 +58,8 @@ def media_gap(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
 def _holes(record: CallRecord, playout: Playout, part: Span) -> list[Span]:
     """Holes within a stretch of sound that broke it off: it was loud right before and right after."""
     shortest, longest = (seconds * record.rate for seconds in GAP)
-    found = [hole for hole in playout.holes(part.onset + 1, part.offset) if shortest <= len(hole) <= longest]
+    end = part.offset - round(_LAST * record.rate)
+    found = [hole for hole in playout.holes(part.onset + 1, end) if shortest <= len(hole) <= longest]
     if not found:
         return []
     sound = record.agent[part.onset : part.offset].astype(np.float64)
