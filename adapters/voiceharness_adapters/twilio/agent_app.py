@@ -25,6 +25,7 @@ from voiceharness.protocols.media_streams.dialects import TWILIO
 from voiceharness.protocols.media_streams.machine import AgentEnd
 from voiceharness.protocols.media_streams.signature import SIGNATURE_HEADER, is_signed
 from voiceharness.protocols.media_streams.twiml import connect_stream
+from voiceharness_adapters.twilio.json_reader import fastest_loads
 
 if TYPE_CHECKING:
     from voiceharness.agent import AgentItem
@@ -89,7 +90,8 @@ class TwilioAgentApp:
             return
         await receive()
         await send({"type": "websocket.accept"})
-        await _Conversation(AgentEnd(dialect=self._dialect), receive, send).run(self._agent, self._goodbye)
+        end = AgentEnd(dialect=self._dialect, loads=fastest_loads())
+        await _Conversation(end, receive, send).run(self._agent, self._goodbye)
 
     def _is_signed(self, scope: Scope, form: list[tuple[str, str]]) -> bool:
         if self._token is None:

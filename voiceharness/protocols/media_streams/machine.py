@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from voiceharness.errors import LocalProtocolError
@@ -32,7 +33,7 @@ from voiceharness.protocols.media_streams.messages import (
     Track,
     Violation,
 )
-from voiceharness.protocols.media_streams.vocabulary import Dialect, Mismatch, Reader, Writer
+from voiceharness.protocols.media_streams.vocabulary import Dialect, Mismatch, Reader, Shortcut, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,6 +73,12 @@ BIDIRECTIONAL_ONLY: Final = frozenset({("carrier", "dtmf"), ("carrier", "mark"),
 FILE_HEADERS: Final = (b"RIFF", b"ID3", b"OggS", b"fLaC", b".snd")
 
 
+@cache
+def _moves(who: End, state: State) -> Mapping[str, State]:
+    """Return what an end may say in a state, and where each leads."""
+    return {event: after for (before, end, event), after in TRANSITIONS.items() if (before, end) == (state, who)}
+
+
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
@@ -85,10 +92,12 @@ class _Stream:
     def __init__(
         self, us: End, them: End, dialect: Dialect, *, max_message: int, loads: Callable[[str], object] | None
     ) -> None:
-        self.state = State.NEW
         self.dialect = dialect
         self._us: End = us
         self._them: End = them
+        self._our_moves: Mapping[str, State] = {}
+        self._their_moves: Mapping[str, State] = {}
+        self.state = State.NEW
         self._max_message = max_message
         self._loads = loads or STRICT_JSON.decode
         theirs, ours = dialect.from_agent, dialect.from_carrier
@@ -96,14 +105,30 @@ class _Stream:
             theirs, ours = ours, theirs
         # A carrier reports fields it does not know; an agent's end must not mind a carrier that has learnt new ones.
         self._readers = {kind: Reader(template, strict=them == "agent") for kind, template in theirs.items()}
+        self._media = Shortcut(theirs["media"])
         self._our_events = frozenset(ours) - frozenset(theirs)
+
+    @property
+    def state(self) -> State:
+        """How far the stream has come."""
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state = state
+        self._our_moves, self._their_moves = _moves(self._us, state), _moves(self._them, state)
 
     def _say(self, kind: str) -> None:
         """Take a step of our own."""
-        following = TRANSITIONS.get((self.state, self._us, kind))
+        following = self._our_moves.get(kind)
         if following is None:
             raise LocalProtocolError(f"{kind} cannot be sent by the {self._us} in a stream that is {self.state.value}")
-        self.state = following
+        if following is not self._state:
+            self.state = following
+
+    def _usual_media(self, data: str | bytes) -> dict[str, Any] | None:
+        """Return the values of a media message of the usual shape, or None: look closer."""
+        return self._media.read(data) if isinstance(data, str) and len(data) <= self._max_message else None
 
     def _parse(self, data: str | bytes) -> tuple[str, Mapping[str, object]] | Violation:
         """Return the kind of a message and its content, or why it has none."""
@@ -128,10 +153,11 @@ class _Stream:
 
     def _step(self, kind: str) -> Violation | None:
         """Take a step of theirs, or say why it is none."""
-        following = TRANSITIONS.get((self.state, self._them, kind))
+        following = self._their_moves.get(kind)
         if following is None:
             return Violation("out_of_order", f"{kind} from the {self._them} in a stream that is {self.state.value}")
-        self.state = following
+        if following is not self._state:
+            self.state = following
         return None
 
 
@@ -175,7 +201,7 @@ class CarrierEnd(_Stream):
 
     def media(self, payload: bytes, timestamp_ms: int, track: Track = "inbound") -> str:
         """Return a message with encoded audio that was heard ``timestamp_ms`` after the start of the stream."""
-        if self.state is not State.STREAMING or track not in self.description.tracks:
+        if self._state is not State.STREAMING or track not in self.description.tracks:
             self._say("media")
             raise LocalProtocolError(f"this stream has no {track} track; it has {', '.join(self.description.tracks)}")
         self._sequence += 1
@@ -210,6 +236,9 @@ class CarrierEnd(_Stream):
 
     def receive(self, data: str | bytes) -> Media | Mark | Clear | Violation:
         """Judge one message of the agent. Never raises."""
+        values = self._usual_media(data)
+        if values is not None and self.description.bidirectional:
+            return self._step("media") or self._judge("media", values, [])
         parsed = self._parse(data)
         if isinstance(parsed, Violation):
             return parsed
@@ -247,8 +276,14 @@ class CarrierEnd(_Stream):
 class AgentEnd(_Stream):
     """The agent's end of one stream: what a host that serves an agent, or a call of our own number, runs."""
 
-    def __init__(self, *, dialect: Dialect = TWILIO, max_message: int = MAX_MESSAGE) -> None:
-        super().__init__("agent", "carrier", dialect, max_message=max_message, loads=None)
+    def __init__(
+        self,
+        *,
+        dialect: Dialect = TWILIO,
+        max_message: int = MAX_MESSAGE,
+        loads: Callable[[str], object] | None = None,
+    ) -> None:
+        super().__init__("agent", "carrier", dialect, max_message=max_message, loads=loads)
         self.started: Start | None = None
         self._writers: dict[str, Writer] = {}
         self._last_sequence = 0
@@ -274,6 +309,9 @@ class AgentEnd(_Stream):
 
     def receive(self, data: str | bytes) -> Message | Violation:
         """Judge one message of the carrier. Never raises."""
+        values = self._usual_media(data)
+        if values is not None:
+            return self._follow("media", values)
         parsed = self._parse(data)
         if isinstance(parsed, Violation):
             return parsed
@@ -282,6 +320,9 @@ class AgentEnd(_Stream):
             values, _ = self._readers[kind].read(message)
         except Mismatch as mismatch:
             return Violation(mismatch.kind, f"in {kind}: {mismatch.detail}")
+        return self._follow(kind, values)
+
+    def _follow(self, kind: str, values: Mapping[str, Any]) -> Message | Violation:
         stream = values.get("stream")
         if self.started is not None and stream != self.started.stream:
             return Violation("wrong_stream", f"{kind} for stream {ascii(stream)[:60]}, which is not this one")
@@ -299,12 +340,12 @@ class AgentEnd(_Stream):
 
     def _take(self, kind: str, values: Mapping[str, Any]) -> Message:
         match kind:
+            case "media":  # first, because it comes 50 times a second
+                return Media(values["payload"], values["track"], values["chunk"], values["timestamp"])
             case "connected":
                 return Connected()
             case "start":
                 return self._start(values)
-            case "media":
-                return Media(values["payload"], values["track"], values["chunk"], values["timestamp"])
             case "dtmf":
                 return Dtmf(values["digit"])
             case "mark":

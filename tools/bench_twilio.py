@@ -1,0 +1,235 @@
+"""Measure the Twilio carrier, side by side with a peer (`pip install streamdouble==0.3.0`) in the same run.
+
+    python tools/bench_twilio.py virtual             an 18 s five-turn call to an ASGI agent: times real time
+    python tools/bench_twilio.py one                 one call over a socket: lateness, overhead, latency error
+    python tools/bench_twilio.py load [--calls N]    N calls in one process: lateness, processor time, correctness
+
+The far end of `one` and `load` is a process of its own (tools/bench_twilio_agent.py), on another core where there is
+one. Needs the extras `twilio` and `fast`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voiceharness.audio import g711, signals
+from voiceharness.audio.chunk import AudioChunk
+from voiceharness.clock import run_real, run_virtual
+from voiceharness.doubles import TurnTakingAgent
+from voiceharness.scenario.run import run_call
+from voiceharness.scenario.scenario import Scenario
+from voiceharness.scenario.steps import Hear, Interrupt, Say, Wait
+from voiceharness.scenario.triggers import seconds
+from voiceharness_adapters.twilio import Twilio, TwilioAgentApp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from voiceharness.scenario.result import CallResult
+
+VOICE = "https://agent.example.test/voice"
+SPEECH = 2.0
+
+
+def user(duration: float, seed: int, level_db: float = -20.0) -> AudioChunk:
+    """Make one utterance of the user."""
+    return AudioChunk.from_samples(signals.speech_like(duration, level_db=level_db, seed=seed))
+
+
+@contextmanager
+def far_end() -> Iterator[str]:
+    """Run the agent as a process; yields its address. Harness and agent each get a core, if there are two."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    agent = Path(__file__).with_name("bench_twilio_agent.py")
+    cores = sorted(os.sched_getaffinity(0))
+    with subprocess.Popen([sys.executable, str(agent), str(port)], stdout=subprocess.PIPE, text=True) as process:
+        if len(cores) > 1:
+            os.sched_setaffinity(process.pid, cores[1:])
+            os.sched_setaffinity(0, cores[:1])
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            yield f"ws://127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+# Virtual time
+
+
+def conversation() -> Scenario:
+    """Five turns in about 18 s, with a barge-in that must stop the agent and a cough that must not."""
+    return Scenario(
+        "conversation",
+        [
+            Say(audio=user(1.8, 0)),
+            Hear(within=3, tail_silence=0.4),
+            Say(audio=user(1.2, 1)),
+            Interrupt(audio=user(1.4, 2), after=seconds(0.9)),
+            Interrupt(audio=user(0.18, 5, -25.0), after=seconds(0.6)),
+            Hear(within=3, tail_silence=0.5),
+            Say(audio=user(0.9, 3)),
+            Hear(within=3),
+        ],
+    )
+
+
+def bench_virtual(rounds: int) -> None:
+    """Time the call in processor seconds of one core, everything included."""
+    scenario, answer = conversation(), AudioChunk.from_samples(signals.speech_like(2.5, seed=9))
+
+    def call() -> CallResult:
+        agent = TurnTakingAgent([answer], pause=0.3, thinking=0.35, stops_after=0.37)
+        return run_virtual(run_call(scenario, Twilio(VOICE, app=TwilioAgentApp(agent))))
+
+    length = call().metrics
+    assert length is not None
+    spent = []
+    for _ in range(rounds):
+        start = time.process_time()
+        call()
+        spent.append(time.process_time() - start)
+    best, middle = min(spent), statistics.median(spent)
+    print(f"virtual: a call of {length.duration:.1f} s over ASGI takes {middle * 1000:.1f} ms (best {best * 1000:.1f})")
+    print(f"         {length.duration / middle:.0f}x real time, {1 / middle:.1f} calls/s (median of {rounds})")
+
+
+# One call
+
+
+def bench_one() -> None:
+    """Lateness and overhead of one call, and the error of its latency over delays and message sizes."""
+    with far_end() as url:
+        result, wall = timed(Scenario("one", [Say(audio=user(SPEECH, 1)), Wait(8)]), f"{url}/echo")
+        media = result.metrics.duration if result.metrics else 0.0
+        print(
+            f"ours:         lateness mean {result.trust.mean_lateness_ms:.2f} ms, max {result.trust.max_lateness_ms:.1f}"
+        )
+        print(f"              overhead over its media {wall - media:.3f} s of {media:.1f} s")
+        peer_one(f"{url}/echo")
+        for delay in (0, 250, 750, 2000):
+            for size in (160, 48_000):
+                scenario = Scenario("latency", [Say(audio=user(SPEECH, 1)), Hear(within=5, tail_silence=0.3)])
+                result, _ = timed(scenario, f"{url}/answer/{delay}/{size}")
+                latency = result.metrics.latencies[0] if result.metrics else None
+                shown = "none" if latency is None else f"{latency * 1000 - delay:+.1f} ms"
+                print(f"latency:      delay {delay:4} ms, messages of {size:5} bytes: error {shown}")
+
+
+def timed(scenario: Scenario, url: str) -> tuple[CallResult, float]:
+    """Make a call in real time and measure it from outside."""
+    start = time.perf_counter()
+    result = run_real(run_call(scenario, Twilio(url)))
+    return result, time.perf_counter() - start
+
+
+def peer_one(url: str) -> None:
+    """Make the peer's call of the same length."""
+    try:
+        import streamdouble.api
+    except ImportError:
+        print("streamdouble is not installed: no peer in this run")
+        return
+    frames = peer_frames(10.0)
+    start = time.perf_counter()
+    report: Any = streamdouble.api.call_sync(url, frames=frames)
+    wall, metrics = time.perf_counter() - start, report.metrics
+    late, worst = metrics.pacing_mean_lateness_ms, metrics.pacing_max_lateness_ms
+    print(f"streamdouble: lateness mean {late:.2f} ms, max {worst:.1f}; overhead over its media {wall - 10.0:.3f} s")
+
+
+def peer_frames(length: float) -> list[bytes]:
+    """The same user as ours, as the peer takes it."""
+    audio = g711.encode(signals.speech_like(SPEECH, seed=1).tobytes()).ljust(round(length * 8000), b"\xff")
+    return [audio[start : start + 160] for start in range(0, len(audio), 160)]
+
+
+# Many calls
+
+
+def bench_load(calls: int, length: float) -> None:
+    """Make many calls at once in one process, their frames spread over the 20 ms."""
+    import uvloop
+
+    with far_end() as url:
+        uvloop.run(ours_at_once(f"{url}/echo", calls, length))
+        try:
+            import streamdouble.api
+        except ImportError:
+            print("streamdouble is not installed: no peer in this run")
+            return
+        uvloop.run(peers_at_once(streamdouble.api, f"{url}/echo", calls, length))
+
+
+async def ours_at_once(url: str, calls: int, length: float) -> None:
+    scenario = Scenario("load", [Say(audio=user(SPEECH, 1)), Wait(length - SPEECH)])
+    loop = asyncio.get_running_loop()
+    begin = loop.time() + 0.5
+
+    async def one(index: int) -> CallResult:
+        # Connected in groups of ten, and each in a phase of its own within the frame.
+        await asyncio.sleep(begin - loop.time() + (index // 10) * 0.1 + index * 0.02 / calls)
+        return await run_call(scenario, Twilio(url))
+
+    start = time.process_time()
+    results = await asyncio.gather(*(one(index) for index in range(calls)))
+    spent = time.process_time() - start
+    mean = statistics.mean(result.trust.mean_lateness_ms for result in results)
+    worst = max(result.trust.max_lateness_ms for result in results)
+    talk = [result.metrics.agent_talk for result in results if result.metrics]
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in Counter(r.outcome for r in results).items())
+    print(f"ours:         {calls} calls of {length:.0f} s: {outcomes}; lateness mean {mean:.2f} ms, max {worst:.0f}")
+    print(f"              {spent / (calls * length * 50) * 1e6:.0f} us of processor time per frame pair, all included")
+    print(f"              agent heard {min(talk):.2f} to {max(talk):.2f} s of {SPEECH:.0f}")
+
+
+async def peers_at_once(api: Any, url: str, calls: int, length: float) -> None:
+    frames = peer_frames(length)
+    loop = asyncio.get_running_loop()
+    begin = loop.time() + 0.5
+
+    async def one(index: int) -> Any:
+        await asyncio.sleep(begin - loop.time() + (index // 10) * 0.1 + index * 0.02 / calls)
+        return await api.call(url, frames=frames)
+
+    start = time.process_time()
+    reports = await asyncio.gather(*(one(index) for index in range(calls)), return_exceptions=True)
+    spent = time.process_time() - start
+    good = [report for report in reports if not isinstance(report, BaseException)]
+    mean = statistics.mean(report.metrics.pacing_mean_lateness_ms for report in good)
+    worst = max(report.metrics.pacing_max_lateness_ms for report in good)
+    print(f"streamdouble: {calls} calls: {len(good)} made; lateness mean {mean:.2f} ms, max {worst:.0f}")
+    print(f"              {spent / (calls * length * 50) * 1e6:.0f} us of processor time per frame pair, all included")
+
+
+def main() -> None:
+    """Run one of the benchmarks."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("what", choices=["virtual", "one", "load"])
+    options.add_argument("--rounds", type=int, default=20)
+    options.add_argument("--calls", type=int, default=200)
+    options.add_argument("--length", type=float, default=10.0, help="seconds of a call under load")
+    given = options.parse_args()
+    if given.what == "virtual":
+        bench_virtual(given.rounds)
+    elif given.what == "one":
+        bench_one()
+    else:
+        bench_load(given.calls, given.length)
+
+
+if __name__ == "__main__":
+    main()
