@@ -10,12 +10,16 @@ import pytest
 from tests.line.agents import on_line, tone
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.mix import level_db
+from voiceharness.capabilities import Timing
+from voiceharness.clock import run_virtual
 from voiceharness.doubles import ScriptedPhoneAgent
 from voiceharness.events import Flush
 from voiceharness.impairment.packets import Jitter, Loss
 from voiceharness.impairment.path import PROFILES, LineImpairments, OneWay
 from voiceharness.impairment.sound import Echo, Gain, Noise
+from voiceharness.line.opening import open_line
 from voiceharness.line.settings import LineSettings
+from voiceharness_adapters.in_process import InProcess
 
 if TYPE_CHECKING:
     from voiceharness.line.line import Line
@@ -49,6 +53,18 @@ def test_a_lost_frame_never_reaches_the_agent_and_is_listed_with_its_place() -> 
         assert len(missing) == pytest.approx(148, abs=30)
         runs.append(missing)
     assert runs[0] == runs[1]
+
+
+def test_what_the_user_does_not_hear_is_listed_with_its_place() -> None:
+    """Case B27, on the way to the user."""
+    agent = ScriptedPhoneAgent([(0.0, tone(440, 10.0))])
+    record = call(agent, LineImpairments(to_user=OneWay((), (Loss(0.05),))), 10.0)
+    lost = [event for event in record.of_kind("impaired") if event.data["frame"] is not None]
+    assert {(event.data["direction"], event.data["kind"], event.data["samples"]) for event in lost} == {
+        ("to_user", "loss", 160)
+    }
+    silent = [start for start in range(0, 80000, 160) if not record.agent[start + 1 : start + 160].any()]
+    assert [event.at for event in lost if event.at < 80000] == silent
 
 
 def test_jitter_makes_frames_late_but_keeps_their_order_and_their_rate() -> None:
@@ -106,3 +122,32 @@ def test_the_same_seed_gives_the_same_call_on_every_named_line() -> None:
 def test_a_profiles_delay_adds_to_the_lines() -> None:
     settings = LineSettings(delay=0.1, impairments=PROFILES["mobile"])
     assert settings.one_way_delay == pytest.approx(0.22)
+
+
+class Asking(InProcess):
+    """A transport that keeps time itself, in blocks of half a frame."""
+
+    name = "asking"
+    timing = Timing(paced_by="transport", playout="live")
+
+
+def test_a_transport_that_keeps_time_loses_what_comes_too_late_for_a_buffer() -> None:
+    """Case B27: jitter is applied there, too, and the notes say to which packets, whatever the transport's blocks."""
+
+    async def main() -> tuple[np.ndarray[tuple[int], np.dtype[np.int16]], CallRecord]:
+        ways = LineImpairments(to_agent=OneWay((), (Jitter(0.1, buffer=0.06),)))
+        async with open_line(Asking(ScriptedPhoneAgent([])), LineSettings(impairments=ways, seed=7)) as line:
+            line.say(np.full(16000, 1000, np.int16))
+            blocks = []
+            for position in range(0, 16000, 80):
+                await line.until_position(position)
+                blocks.append(line.user_frame(position, 80).samples)
+            await line.until_position(16000)
+            return np.concatenate(blocks), line.record()
+
+    sent, record = run_virtual(main())
+    silent = [frame * 160 for frame in range(100) if not sent[frame * 160 : frame * 160 + 160].any()]
+    listed = [event.data["frame"] for event in record.of_kind("impaired") if event.data["frame"] is not None]
+    assert listed == silent
+    assert len(silent) == pytest.approx(40, abs=15)
+    assert int(np.count_nonzero(sent == 0)) == 160 * len(silent)

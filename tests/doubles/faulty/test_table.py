@@ -39,9 +39,8 @@ def test_the_twin_without_the_fault_passes(kind: FindingKind) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("rate", [8000, 16000])
-def test_clean_calls_have_no_findings(seed: int, rate: int) -> None:
-    result = call(healthy_agent(seed), clean_scenario(seed, rate))
+def test_clean_calls_have_no_findings(seed: int) -> None:
+    result = call(healthy_agent(seed), clean_scenario(seed, 16000 if seed % 5 == 4 else 8000))
     assert result.findings == ()
     assert result.passed, result.explain()
 
@@ -54,8 +53,16 @@ def test_what_a_bad_line_does_is_not_held_against_the_agent(profile: ProfileName
     assert result.passed, result.explain()
 
 
-@pytest.mark.parametrize("kind", ["no_flush_on_barge_in", "audio_after_flush", "wrong_law", "dead_air", "wrong_rate"])
-@pytest.mark.parametrize("profile", ["good", "mobile", "bad_wifi"])
+@pytest.mark.parametrize(
+    ("kind", "profile"),
+    [
+        ("no_flush_on_barge_in", "good"),
+        ("audio_after_flush", "bad_wifi"),
+        ("wrong_law", "mobile"),
+        ("dead_air", "speakerphone"),
+        ("wrong_rate", "bad_wifi"),
+    ],
+)
 def test_a_fault_is_found_on_a_bad_line_too(kind: FindingKind, profile: ProfileName) -> None:
     scenario = FAULTS[kind].scenario(seed=1)
     on_line = type(scenario)(scenario.name, scenario.steps, seed=1, line=LineProfile(profile=profile))

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from voiceharness.agent import AgentCall
     from voiceharness.events import AgentState, UserItem
 
-__all__ = ["FRAME", "Attendant", "Style", "Talk"]
+__all__ = ["FRAME", "PAUSE", "Attendant", "Item", "Style", "Talk"]
 
 FRAME: Final = 0.02
 """Seconds of audio that an agent which paces itself sends at a time."""

@@ -42,6 +42,10 @@ wrong_truncation               claimed to be heard over 100 ms more or less than
 
 What the user means decides much: an utterance states its ``intent``, or is a *backchannel* if it is nothing but English
 fillers said in the agent's turn. Keys and transport signals are not judged as interruptions by speech.
+
+On a bad line that the harness made, how the agent copes is judged as ever: noise, echo and losses on their way to it
+excuse nothing. Its sound is judged as it was sent, whatever became of it on its way to the user. Where the harness adds
+noise or an echo on that way, silence and stray sound of the agent are not judged (`MADE_BY`).
 """
 
 from __future__ import annotations
