@@ -24,6 +24,8 @@ STEP: Final = 0.5
 AUDIBLE: Final = 60.0
 CONVERGED: Final = 4.0
 AGENT_TALKS: Final = 0.5
+GAIN_SMOOTHING: Final = 0.1
+MOST_GAIN: Final = 1e4
 LEAST_BLOCKS: Final = 20
 SILENCE_DB: Final = -96.0
 
@@ -56,8 +58,11 @@ class EchoCanceller:
     def _filtered(self, captured: NDArray[np.float64], line: NDArray[np.float64]) -> NDArray[np.float64]:
         views = np.lib.stride_tricks.sliding_window_view(line, self._taps)
         guess: NDArray[np.float64] = captured - views @ self._weights
-        if self._agent_talks(captured, guess):
+        before, after = float(captured @ captured), float(guess @ guess)
+        if self._gain > CONVERGED and after > AGENT_TALKS * before:  # more than the learned echo explains
             return guess
+        if after:
+            self._gain += GAIN_SMOOTHING * (min(before / after, MOST_GAIN) - self._gain)
         rest = np.empty_like(captured)
         weights = self._weights
         steps = STEP / (np.einsum("ij,ij->i", views, views) + 1e4 * self._taps)
@@ -66,18 +71,9 @@ class EchoCanceller:
             weights += steps[index] * error * view
         return rest
 
-    def _agent_talks(self, captured: NDArray[np.float64], guess: NDArray[np.float64]) -> bool:
-        """Say whether more is heard than the learned echo explains, once it has been learned."""
-        before, after = float(captured @ captured), float(guess @ guess)
-        return self._gain > CONVERGED and after > AGENT_TALKS * before
-
     def _measure(self, captured: NDArray[np.int16], rest: NDArray[np.float64]) -> None:
-        before = float(np.mean(np.square(captured.astype(np.float64))))
-        after = float(np.mean(np.square(rest)))
-        self._before.append(before)
-        self._after.append(after)
-        if before > AUDIBLE**2 and after > 0:
-            self._gain += 0.1 * (min(before / after, 1e4) - self._gain)
+        self._before.append(float(np.mean(np.square(captured.astype(np.float64)))))
+        self._after.append(float(np.mean(np.square(rest))))
 
     @property
     def echo_db(self) -> float | None:

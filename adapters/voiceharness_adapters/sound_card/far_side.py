@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["FarSide"]
 
 GOODBYE: Final = 1.0
-LEAD: Final = 3
+LEAD: Final = 6
 DOOR_RATE: Final = 8000
 
 logger = logging.getLogger(__name__)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from voiceharness.clock import NS, LoopClock
-from voiceharness.errors import CallDroppedError, CallError, DeviceError
+from voiceharness.errors import CallDroppedError, CallError, DeviceError, VoiceHarnessError
 from voiceharness_adapters.sound_card.lock import locked_devices
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Session:
         self._locks = locks
         self._held = ExitStack()
         self._running = asyncio.Event()
+        self._opening: asyncio.Future[SoundStream] | None = None
         self._thread = ThreadPoolExecutor(1, "sound card")
         self._closing: asyncio.Task[None] | None = None
         self._blocks = 0
@@ -52,13 +53,13 @@ class Session:
             DeviceError: if they are in use, cannot be opened, or bring nothing.
             CallDroppedError: if the session was closed meanwhile.
         """
+        self._refuse_if_over()
         opening = self.opening
         names = (f"output {opening.output} {opening.server}", f"input {opening.input} {opening.server}")
         self._held.enter_context(locked_devices((name.strip() for name in names), folder=self._locks))
-        stream = await self._opened()
-        if self._over:
-            await self._in_thread(stream.close)
-            raise CallDroppedError("sound card: the call was ended while its devices were being opened")
+        self._opening = self._in_thread(lambda: self._system.open(opening))
+        stream = await asyncio.shield(self._opening)  # cancelled or not, close() takes care of what is opened
+        self._refuse_if_over()
         self.stream = stream
         stream.start(self._drain, self._ended)
         try:
@@ -69,19 +70,13 @@ class Session:
                 f"sound card: {opening.pair} was opened, but brought nothing for {START_TIMEOUT:g} s; "
                 "see that its sound server runs and that the device is not suspended"
             ) from error
-        if self._over:
-            raise CallDroppedError("sound card: the call was ended while its devices were being opened")
+        self._refuse_if_over()
         self._watch()
         return stream
 
-    async def _opened(self) -> SoundStream:
-        """Open in a thread. A cancelled wait still closes what will have been opened."""
-        work = self._in_thread(lambda: self._system.open(self.opening))
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            work.add_done_callback(_close_result)
-            raise
+    def _refuse_if_over(self) -> None:
+        if self._over:
+            raise CallDroppedError("sound card: the call was ended while its devices were being opened")
 
     async def close(self) -> None:
         """Close whatever is open. Idempotent; a cancelled wait does not stop the closing."""
@@ -95,8 +90,10 @@ class Session:
 
     async def _release(self) -> None:
         try:
-            if self.stream is not None:
-                await self._in_thread(self.stream.close)
+            if self._opening is not None:
+                with suppress(VoiceHarnessError):  # told to who opened
+                    stream = await self._opening
+                    await self._in_thread(stream.close)
         finally:
             self._held.close()
             self._thread.shutdown(wait=False)
@@ -155,8 +152,3 @@ class Session:
         if not self._over:
             self._over = True
             self.on_failure(error)
-
-
-def _close_result(work: asyncio.Future[SoundStream]) -> None:
-    if not work.cancelled() and work.exception() is None:
-        work.result().close()

@@ -48,13 +48,13 @@ def lags(result: CallResult) -> list[float]:
     assert result.metrics is not None
     assert result.record is not None
     rate = result.record.rate
-    found = []
+    found: list[float] = []
     for utterance in result.metrics.utterances:
         said = result.record.user[utterance.onset : utterance.offset].astype(float)
         start = utterance.onset + round(0.3 * rate)
         heard = result.record.agent[start : start + len(said) + round(0.4 * rate)].astype(float)
         if len(heard) > len(said):
-            found.append((np.argmax(np.correlate(heard, said, "valid")) / rate + 0.3) * 1000)
+            found.append((int(np.argmax(np.correlate(heard, said, "valid"))) / rate + 0.3) * 1000)
     return found
 
 

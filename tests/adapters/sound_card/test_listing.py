@@ -1,0 +1,39 @@
+"""Virtual cables are recognised, and the advice fits the system."""
+
+from __future__ import annotations
+
+import pytest
+
+from voiceharness_adapters.sound_card.listing import ListedDevice, advice, cable_kind
+
+
+@pytest.mark.parametrize(
+    ("name", "driver", "kind"),
+    [
+        ("BlackHole 2ch", "", "BlackHole"),
+        ("CABLE Output (VB-Audio Virtual Cable)", "", "VB-CABLE"),
+        ("CABLE-A Input", "", "VB-CABLE"),
+        ("Loopback Audio", "", "Loopback"),
+        ("office_u2a", "module-remap-sink.c", "cable of voiceharness"),
+        ("office_line.monitor", "PipeWire", "cable of voiceharness"),
+        ("auto_null", "module-null-sink.c", "null sink"),
+        ("Dummy", "module-null-sink.c", "null sink"),
+        ("MacBook Pro Microphone", "", ""),
+        ("alsa_output.pci-0000_00_1f.3.analog-stereo", "module-alsa-card.c", ""),
+    ],
+)
+def test_cables_are_known_by_name_or_driver(name: str, driver: str, kind: str) -> None:
+    assert cable_kind(name, driver) == kind
+
+
+def test_own_cables_are_advised_first() -> None:
+    sink = ListedDevice("pulse:office_u2a", "PulseAudio", 0, 1, 48000, "cable of voiceharness")
+    assert "--set cables=office;" in advice([sink], "linux")
+
+
+@pytest.mark.parametrize(
+    ("platform", "words"),
+    [("linux", "create-cables"), ("darwin", "brew install blackhole"), ("win32", "VB-CABLE")],
+)
+def test_without_cables_the_steps_to_get_them_are_told(platform: str, words: str) -> None:
+    assert words in advice([], platform)
