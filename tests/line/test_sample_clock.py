@@ -44,3 +44,12 @@ def test_jitter_of_the_tick_shows_as_residual() -> None:
 
 def test_without_observations_there_is_no_drift() -> None:
     assert SampleClock(0, 8000).fit().drift_ppm == 0.0
+
+
+def test_observations_that_come_together_bend_no_time() -> None:
+    """A transport that fills its buffer asks for two frames within microseconds: that is no rate."""
+    clock = SampleClock(0, 8000)
+    clock.observe(0, 1_000)
+    clock.observe(160, 51_000)
+    assert clock.position_at(NS) == pytest.approx(8000, abs=160)
+    assert clock.time_of(8000) / NS == pytest.approx(1.0, abs=0.02)
