@@ -48,7 +48,7 @@ def test_jitter_spreads_over_its_range_and_what_exceeds_the_buffer_is_lost_to_th
     delays = [packets.fate(frame).delay for frame in range(FRAMES)]
     assert 0 <= min(delays) < 0.005
     assert 0.095 < max(delays) <= 0.1
-    missing = sum(packets.loss_on_the_way_to_the_user(frame) == "jitter" for frame in range(FRAMES))
+    missing = sum(packets.lost_to_a_buffer(frame) == "jitter" for frame in range(FRAMES))
     assert missing / FRAMES == pytest.approx(0.4, abs=0.03)
 
 

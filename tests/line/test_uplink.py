@@ -56,14 +56,14 @@ def test_a_silent_clip_has_its_edges_at_its_ends() -> None:
     assert (utterance.onset, utterance.offset) == (10, 60)
 
 
-def test_notifications_fire_in_order_once_their_frame_is_out() -> None:
+def test_notifications_fire_in_order_once_their_frame_is_delivered() -> None:
     line, fired = uplink(), list[str]()
     line.notify(200, lambda: fired.append("later"))
     line.notify(100, lambda: fired.append("first"))
     line.notify(100, lambda: fired.append("second"))
-    line.mark_sent(160)
+    line.mark_delivered(160)
     assert fired == ["first", "second"]
-    line.mark_sent(320)
+    line.mark_delivered(320)
     assert fired == ["first", "second", "later"]
 
 

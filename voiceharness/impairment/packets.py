@@ -47,7 +47,8 @@ class Loss:
 class Jitter:
     """Frames late by up to ``spread`` seconds, evenly distributed; their order is kept.
 
-    On the way to the user a buffer of ``buffer`` seconds takes the jitter up: what comes later than that is lost.
+    On the way to the user, and to an agent whose transport keeps time itself, a buffer of ``buffer`` seconds takes the
+    jitter up: what comes later than that is lost.
     """
 
     spread: float
@@ -123,8 +124,8 @@ class Packets:
                     doubled = self._draw(index, frame) < rate or doubled
         return Fate(lost, delay, swapped, doubled)
 
-    def loss_on_the_way_to_the_user(self, frame: int) -> Literal["loss", "jitter"] | None:
-        """Say by what a frame is lost: on its way, or because it comes too late for the buffer at the user's end."""
+    def lost_to_a_buffer(self, frame: int) -> Literal["loss", "jitter"] | None:
+        """Say by what a frame is lost: on its way, or because it comes too late for the buffer at the other end."""
         if self.fate(frame).lost:
             return "loss"
         late = any(

@@ -90,7 +90,7 @@ class Direction:
         """List the packets that begin before a position and are not heard as sent: where they begin, and the kind."""
         while not self.packets.idle and len(self._looked_at) * self.frame < end:
             index = len(self._looked_at)
-            kind = self.packets.loss_on_the_way_to_the_user(index)
+            kind = self.packets.lost_to_a_buffer(index)
             self._looked_at.append(kind or ("reorder" if self._origin(index) != index else None))
         known = enumerate(self._looked_at[: -(-end // self.frame)])
         return [(index * self.frame, kind) for index, kind in known if kind is not None]
@@ -99,7 +99,7 @@ class Direction:
         frame = self.frame
         heard = np.zeros(end - start)
         for index in range(start // frame, -(-end // frame)):
-            if lose and self.packets.loss_on_the_way_to_the_user(index):
+            if lose and self.packets.lost_to_a_buffer(index):
                 continue
             first, last = max(start, index * frame), min(end, (index + 1) * frame)
             shift = (self._origin(index) - index) * frame

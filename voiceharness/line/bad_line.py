@@ -76,47 +76,58 @@ class UserSender:
         send: Callable[[AudioChunk], Awaitable[None]],
         clock: Clock,
         timeline: Timeline,
+        delivered: Callable[[int], None],
     ) -> None:
+        """``delivered`` is told up to which position the agent has been given what it will ever get."""
         self._direction = direction
         self._send = send
+        self._delivered = delivered
         self._clock = clock
         self._timeline = timeline
-        self._late: deque[tuple[int, AudioChunk]] = deque()
+        self._late: deque[tuple[int, int, AudioChunk | None]] = deque()
         self._something_late = asyncio.Event()
 
     async def take(self, frame: AudioChunk) -> None:
         """Take a frame at the moment it leaves the user."""
         assert frame.position is not None  # the uplink places every frame
         start, samples = frame.position, len(frame)
-        fate = self._direction.packets.fate(start // samples)
+        end, fate = start + samples, self._direction.packets.fate(start // samples)
+        changed, delay = None, 0.0
         if fate.lost:
             self._note("loss", start, "the frame was not sent")
-            return
-        sound = self._direction.read(start, start + samples)
-        changed = replace(frame, pcm=sound.tobytes())
-        if not fate.delay and not self._late:
-            await self._send(changed)
-            return
-        due = self._clock.now_ns() + round(fate.delay * NS)
-        self._late.append((max(due, self._late[-1][0] if self._late else due), changed))
-        self._something_late.set()
+        else:
+            changed, delay = replace(frame, pcm=self._direction.read(start, end).tobytes()), fate.delay
+        if delay or self._late:
+            due = self._clock.now_ns() + round(delay * NS)
+            self._late.append((max(due, self._late[-1][0] if self._late else due), end, changed))
+            self._something_late.set()
+        else:
+            await self._deliver(changed, end)
+
+    async def _deliver(self, frame: AudioChunk | None, end: int) -> None:
+        if frame is not None:
+            await self._send(frame)
+        self._delivered(end)
 
     def heard_of(self, frame: AudioChunk) -> AudioChunk:
-        """Return what a transport that keeps time itself sends for a frame: a lost one is silence."""
+        """Return what a transport that keeps time itself sends for a stretch: a lost packet is silence.
+
+        The agent's end is taken to have a buffer, as the user's has: a packet that comes too late for it is lost.
+        """
         assert frame.position is not None  # the uplink places every frame
-        start, samples = frame.position, len(frame)
-        if self._direction.packets.fate(start // samples).lost:
-            self._note("loss", start, "silence was sent instead")
-            return replace(frame, pcm=bytes(len(frame.pcm)))
-        return replace(frame, pcm=self._direction.read(start, start + samples).tobytes())
+        start, end, size = frame.position, frame.position + len(frame), self._direction.frame
+        for index in range(-(-start // size), -(-end // size)):
+            if kind := self._direction.packets.lost_to_a_buffer(index):
+                self._note(kind, index * size, "silence was sent instead")
+        return replace(frame, pcm=self._direction.read_with_losses(start, end).tobytes())
 
     async def send_late(self) -> None:
         """Send what jitter holds back, each when its delay is over; runs until cancelled."""
         while True:
             await self._something_late.wait()
-            due, frame = self._late[0]
+            due, end, frame = self._late[0]
             await self._clock.sleep_until_ns(due)
-            await self._send(frame)
+            await self._deliver(frame, end)
             self._late.popleft()
             if not self._late:
                 self._something_late.clear()

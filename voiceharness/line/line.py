@@ -80,7 +80,9 @@ class Line:
         if settings.impairments != CLEAN:
             self.bad = bad = bad_line(settings, user=self.uplink.track, agent=playout.track)
             heard = HeardImpaired(bad.to_user.read_with_losses, capacity)
-            self.sender = UserSender(bad.to_agent, self.adapter.send_audio, self.clock, self.timeline)
+            self.sender = UserSender(
+                bad.to_agent, self.adapter.send_audio, self.clock, self.timeline, self.uplink.mark_delivered
+            )
             note_impairments(self.timeline, settings)
         return Downlink(
             rate=settings.rate,
@@ -166,13 +168,20 @@ class Line:
                 return last
             last = at
             if method == "inband":
-                tone = generate(digit, self.settings.rate, tone_ms=tone_ms, gap_ms=0)
-                self.uplink.place(tone, at)
+                self._sound_key(digit, at, tone_ms, first=index == 0, last=index == len(digits) - 1)
             elif await self._reaches_agent(at):
                 await self.adapter.send_dtmf(digit, method=method, tone_ms=tone_ms, gap_ms=gap_ms)
             self.timeline.note(at, "digit_sent", digit=digit, method=method, duration=tone_ms / 1000)
         await self.until_position(start + len(digits) * period)
         return last
+
+    def _sound_key(self, digit: str, at: int, tone_ms: int, *, first: bool, last: bool) -> None:
+        """Put a key's tones on the user's track; a transport that is told of the user's turns takes all keys as one."""
+        key = self.uplink.place(generate(digit, self.settings.rate, tone_ms=tone_ms, gap_ms=0), at)
+        if first:
+            self.uplink.notify(key.start + 1, self.adapter.user_turn_started)
+        if last:
+            self.uplink.notify(key.end, self.adapter.user_turn_ended)
 
     async def interrupt(self) -> None:
         """Send the transport's own interrupt signal; an agent that has hung up meanwhile does not get it."""
@@ -195,6 +204,7 @@ class Line:
         self.samples.observe(position, self.clock.now_ns() if due_ns is None else due_ns)
         frame = self.uplink.frame_at(position, samples)
         self.uplink.mark_sent(position + samples)
+        self.uplink.mark_delivered(position + samples)
         return frame if self.sender is None else self.sender.heard_of(frame)
 
     # The agent's side
@@ -319,6 +329,8 @@ class Line:
                 raise PendingTransportError(adapter.name, "send the user's audio")
             await send(uplink.next_frame())
             uplink.mark_sent(end)
+            if self.sender is None:  # else it says itself when a frame, late or lost, has been dealt with
+                uplink.mark_delivered(end)
 
     async def run_downlink(self) -> None:
         """Take what arrives until nothing more comes."""

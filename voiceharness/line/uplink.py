@@ -62,7 +62,7 @@ class Uplink:
         return Utterance(start, start + len(samples) - lead, start + onset - lead, start + offset - lead)
 
     def notify(self, position: int, callback: Callable[[], None]) -> None:
-        """Call back once the frame that holds the sample before ``position`` has been sent."""
+        """Call back once the frame that holds the sample before ``position`` has been delivered."""
         self._notified += 1
         heapq.heappush(self._boundaries, (position, self._notified, callback))
 
@@ -78,7 +78,10 @@ class Uplink:
         return AudioChunk(self.track.view(position, position + samples).tobytes(), self.rate, position)
 
     def mark_sent(self, end: int) -> None:
-        """Take note that everything before a position went out; fire the notifications that are due."""
+        """Take note that everything before a position went out."""
         self.sent = end
+
+    def mark_delivered(self, end: int) -> None:
+        """Take note that everything before a position is with the agent, or lost; fire the notifications due."""
         while self._boundaries and self._boundaries[0][0] <= end:
             heapq.heappop(self._boundaries)[2]()

@@ -27,7 +27,7 @@ from voiceharness.speech.synthesis import Synthesizer  # noqa: TC001  the regist
 from voiceharness_adapters.in_process.session import InProcessAdapter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["Answer", "AnswerFunction", "InProcessTurns"]
 
@@ -73,7 +73,7 @@ class InProcessTurns(InProcessAdapter):
     ) -> None:
         super().__init__(rate=rate, goodbye=goodbye)
         speaker = None if synthesizer is None else make_synthesizer(synthesizer, rate=rate)
-        self._turns = _Turns(answer, speaker, rate)
+        self._turns = _Turns(answer, speaker)
 
     @classmethod
     def capabilities_for(cls, options: Mapping[str, object]) -> AdapterCapabilities:
@@ -100,10 +100,9 @@ class InProcessTurns(InProcessAdapter):
 class _Turns(PhoneAgent):
     """The agent behind the function: answers one utterance after the other."""
 
-    def __init__(self, function: AnswerFunction, synthesizer: Synthesizer | None, rate: int) -> None:
+    def __init__(self, function: AnswerFunction, synthesizer: Synthesizer | None) -> None:
         self._function = function
         self._synthesizer = synthesizer
-        self._rate = rate
         self._previous: AudioChunk | None = None
         self._utterance: list[AudioChunk] | None = None
         self._waiting: deque[AudioChunk] = deque()
@@ -121,8 +120,7 @@ class _Turns(PhoneAgent):
     def end(self) -> None:
         spoken, self._utterance = self._utterance, None
         if spoken:
-            pcm = b"".join(chunk.pcm for chunk in spoken)
-            self._waiting.append(AudioChunk(pcm, self._rate, spoken[0].position))
+            self._waiting.append(_joined(spoken))
             self._asked.set()
 
     async def answer(self, call: AgentCall) -> None:
@@ -155,6 +153,17 @@ class _Turns(PhoneAgent):
         words = (replace(word, start=start + word.start, end=start + word.end) for word in speech.words)
         call.send(Words(item, tuple(words)))
         return speech.audio
+
+
+def _joined(chunks: Sequence[AudioChunk]) -> AudioChunk:
+    """Join chunks in their order; what was lost between two of them is silence."""
+    pcm = bytearray()
+    start = chunks[0].position
+    for chunk in chunks:
+        if start is not None and chunk.position is not None:
+            pcm.extend(bytes(max(0, 2 * (chunk.position - start) - len(pcm))))
+        pcm += chunk.pcm
+    return AudioChunk(bytes(pcm), chunks[0].rate, start)
 
 
 async def _called(function: AnswerFunction, utterance: AudioChunk) -> object:

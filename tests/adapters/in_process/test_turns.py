@@ -11,11 +11,16 @@ import numpy as np
 import pytest
 
 from voiceharness.audio.chunk import AudioChunk
+from voiceharness.audio.dtmf import detect
 from voiceharness.audio.signals import tone
 from voiceharness.capabilities import Requirement
 from voiceharness.clock import LoopClock, run_real, run_virtual
 from voiceharness.errors import AgentCrashedError, OptionError, PendingTransportError
 from voiceharness.events import EndOfStream, TurnDone, Word, Words
+from voiceharness.scenario.line_profile import LineProfile
+from voiceharness.scenario.run import run_scenario
+from voiceharness.scenario.scenario import Scenario
+from voiceharness.scenario.steps import Press, Say, Wait
 from voiceharness.speech.synthesis import Speech
 from voiceharness.testing import RULES, check_adapter
 from voiceharness_adapters.in_process import InProcessTurns
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 
     from voiceharness.adapter import Received
     from voiceharness.agent import PhoneAgent
+    from voiceharness.scenario.steps import AnyStep
     from voiceharness_adapters.in_process import AnswerFunction
 
 __all__: list[str] = []
@@ -334,3 +340,23 @@ def test_the_user_cannot_be_heard_outside_the_call() -> None:
             await adapter.send_audio(ANSWER)
 
     run_virtual(main())
+
+
+def utterances(*steps: AnyStep, line: LineProfile) -> list[AudioChunk]:
+    """What the function was asked about in a call of these steps."""
+    asked: list[AudioChunk] = []
+    run_scenario(Scenario("test", list(steps), line=line), lambda: InProcessTurns(asked.append))
+    return asked
+
+
+def test_an_utterance_is_whole_on_a_line_with_jitter_and_keeps_its_length_where_frames_are_lost() -> None:
+    spoken = Say(audio=AudioChunk.from_samples(tone(300, 1.0)))
+    for line in (LineProfile(), LineProfile(jitter=0.3), LineProfile(loss=0.2)):
+        [utterance] = utterances(Wait(0.5), spoken, Wait(1.0), line=line)
+        assert len(utterance) == pytest.approx(8000, abs=FRAME * 3), line
+        assert utterance.position == pytest.approx(4000, abs=FRAME * 3), line
+
+
+def test_tones_of_keys_are_one_utterance() -> None:
+    [utterance] = utterances(Wait(0.5), Press("123"), Wait(0.5), line=LineProfile())
+    assert [digit.key for digit in detect(utterance.samples, utterance.rate)] == ["1", "2", "3"]
