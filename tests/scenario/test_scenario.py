@@ -118,3 +118,16 @@ def test_an_error_about_a_step_points_to_the_step() -> None:
 def test_rejecting_a_call_is_a_whole_scenario() -> None:
     scenario = Scenario("busy", [Line("reject"), Check(Ended())], direction="be_dialled")
     assert Requirement("call_control", "reject") in scenario.requires
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"noise_kind": "babble"}, "line: noise_kind goes with noise, which is not given"),
+        ({"echo_delay": 0.3}, "line: echo_delay goes with echo, which is not given"),
+        ({"profile": "mobile", "burst": 3.0}, "line: burst goes with loss, which is not given"),
+    ],
+)
+def test_a_detail_of_a_fault_that_the_line_does_not_have_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ScenarioError, match=f"^{message}$"):
+        LineProfile(**fields)

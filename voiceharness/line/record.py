@@ -26,7 +26,7 @@ EventKind = Literal[
     "user_utterance",  # onset, offset, start, end, source (say, interrupt), step, text, intent
     "agent_onset",  # as decided during the call; the segments of the recording are the measure
     "agent_offset",
-    "barge_in",  # asked, onset, via, word_source, step, phase as seen live: speaking, thinking, silent
+    "barge_in",  # asked, via, signalled, word_source, step, phase as seen live: speaking, silent
     "interrupt_signal",
     "flush",  # cut (samples removed from the queue)
     "mark",  # name, due

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, TypeAlias
 
+from voiceharness.errors import ScenarioError
 from voiceharness.impairment.packets import Jitter, Loss, PacketImpairment
 from voiceharness.impairment.path import CLEAN, PROFILES, LineImpairments, OneWay
 from voiceharness.impairment.sound import Echo, Noise, NoiseKind
@@ -39,6 +40,13 @@ class LineProfile:
 
     def __post_init__(self) -> None:
         check_fields(self, self.kind)
+        for fault, detail, default in (
+            ("noise", "noise_kind", "white"),
+            ("echo", "echo_delay", 0.15),
+            ("loss", "burst", 1.0),
+        ):
+            if getattr(self, fault) is None and getattr(self, detail) != default:
+                raise ScenarioError(f"line: {detail} goes with {fault}, which is not given")
 
     def impairments(self) -> LineImpairments:
         """Return what the line does, without ``delay``.
