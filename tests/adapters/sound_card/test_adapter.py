@@ -181,3 +181,29 @@ def test_audio_cannot_be_pushed() -> None:
 def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         SoundCard(**options)
+
+
+def reverberation(level_db: float) -> np.ndarray:
+    taps = np.zeros(480)
+    taps[::60] = np.array([1.0, -0.5, 0.3, 0.2, -0.1, 0.1, -0.05, 0.05]) * 10 ** (level_db / 20)
+    return taps
+
+
+def test_echo_of_the_user_is_no_speech_of_the_agent() -> None:
+    """Through speaker and microphone: the echo is learned in the first words, and gone in the next."""
+    device = Simulation((0.060,), answers_after=3.0, room=reverberation(-20.0))
+    steps = (words(1), Wait(4.0), words(2), Wait(4.0))
+    result = called(device, *steps, user_channel=0, agent_channel=1, chirp=True)
+    assert result.metrics is not None
+    second = result.metrics.utterances[1]
+    spoken_over = [
+        span for span in result.metrics.segments if span.onset < second.offset and span.offset > second.onset
+    ]
+    assert not spoken_over
+    assert float(str(result.facts["echo_left_db"])) < float(str(result.facts["echo_db"])) - 15
+
+
+def test_echo_that_stays_makes_overlap_doubtful() -> None:
+    device = Simulation((0.060,), answers_after=0.07, room=reverberation(-20.0))  # an "agent" that talks along
+    result = called(device, words(1), words(2), Wait(1.0), user_channel=0, agent_channel=1, chirp=True)
+    assert any("verdicts on overlap cannot be believed" in reason for reason in result.trust.reasons)
