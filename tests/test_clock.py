@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import math
 import threading
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
@@ -97,6 +98,21 @@ def test_timers_due_at_the_same_time_run_in_the_order_they_were_set() -> None:
 
     run_virtual(main())
     assert order == ["first timer", "second timer", "first task", "second task"]
+
+
+def test_who_sleeps_for_ever_waits_and_moves_no_time() -> None:
+    """As ``anyio.sleep_forever`` does; when nobody else has a timer, that is a stall."""
+
+    async def main() -> float:
+        sleeper = asyncio.create_task(asyncio.sleep(math.inf))  # noqa: TID251 (the point: an agent's sleep)
+        await LoopClock().sleep(1.0)
+        assert not sleeper.done()
+        sleeper.cancel()
+        return asyncio.get_running_loop().time()
+
+    assert run_virtual(main()) == 1.0
+    with pytest.raises(StallError):
+        run_virtual(asyncio.sleep(math.inf))  # noqa: TID251 (the point: an agent's sleep)
 
 
 def test_a_cancelled_timer_neither_runs_nor_moves_time() -> None:

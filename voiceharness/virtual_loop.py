@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import math
 import threading
 import traceback
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, TypeVarTuple
@@ -65,10 +66,12 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def call_at(
         self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """Set a timer at an absolute virtual time in seconds."""
+        """Set a timer at an absolute virtual time in seconds; an infinite one never comes."""
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
         timer = asyncio.TimerHandle(when, callback, args, self, context)
+        if when == math.inf:
+            return timer
         self._timer_count += 1
         heapq.heappush(self._timers, (round(when * NS), self._timer_count, timer))
         return timer
