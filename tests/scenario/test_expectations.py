@@ -123,6 +123,12 @@ def test_a_percentile_is_about_all_turns(p95: float, passed: bool) -> None:
     assert as_limit(ResponseLatency(p95=p95), metrics).passed is passed
 
 
+def test_a_percentile_is_judged_while_the_latest_turn_still_waits_for_its_answer() -> None:
+    assert in_step(ResponseLatency(p95=1.0), answered(*[0.5] * 20, None)).passed
+    assert not in_step(ResponseLatency(at_most=1.0, p95=1.0), answered(*[0.5] * 20, None)).passed
+    assert not in_step(ResponseLatency(p95=1.0), answered(None)).passed
+
+
 def test_a_percentile_of_too_few_turns_is_not_guessed() -> None:
     result = as_limit(ResponseLatency(at_most=1.0, p95=1.0), answered(0.5, 0.5))
     assert not result.passed

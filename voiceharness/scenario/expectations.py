@@ -138,7 +138,7 @@ def _response_latency(expectation: ResponseLatency, metrics: Metrics, *, limit: 
         return _Verdict(False, _limits(expectation), "the user has said nothing yet")
     known = [latency for latency in latencies if latency is not None]
     latest = latencies[-1] if not limit else max(known, default=None)
-    if latest is None:
+    if latest is None and (expectation.at_most is not None or not known):
         what = "no turn of the user was answered" if limit else "the user's latest turn was never answered"
         return _Verdict(False, _limits(expectation), what)
     missing = len(latencies) - len(known)
@@ -162,11 +162,11 @@ def _asks_for_the_floor(barge_in: BargeIn) -> bool:
 
 
 def _latency(
-    words: str, expectation: ResponseLatency | StopLatency, value: float, all_of_them: Distribution, because: str
+    words: str, expectation: ResponseLatency | StopLatency, value: float | None, all_of_them: Distribution, because: str
 ) -> _Verdict:
     """Judge the value by ``at_most`` and all by the percentiles; all that is given must hold."""
     passed, measured = True, []
-    if expectation.at_most is not None:
+    if expectation.at_most is not None and value is not None:
         passed = value <= expectation.at_most
         measured.append(f"{words} {value:.3f} s")
     for p, wanted in ((50.0, expectation.p50), (95.0, expectation.p95)):
