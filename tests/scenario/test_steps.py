@@ -155,6 +155,10 @@ def test_the_content_of_an_interruption_is_a_step_of_its_own(interrupt: Interrup
             lambda: Hear(absent=True, within=1, tail_silence=2),
             "hear: absent expects no speech at all; only within has a place beside it",
         ),
+        (
+            lambda: Interrupt("x", after=at_time(1), within=2),
+            "interrupt: within is for waiting for the agent; a time of the call waits for nobody",
+        ),
         (lambda: Hear(up_to=at_time(1)), "hear: up_to takes AfterSeconds or AfterWords, not AtTime(time=1)"),  # type: ignore[arg-type] # the point
         (lambda: Hear("?!"), "hear: there is no word in '?!'"),
         (

@@ -28,7 +28,7 @@ from voiceharness.scenario.fields import (
     require_one,
 )
 from voiceharness.scenario.place import Place  # noqa: TC001 (read at run time to describe the fields)
-from voiceharness.scenario.triggers import AfterSeconds, AfterWords, Trigger
+from voiceharness.scenario.triggers import AfterSeconds, AfterWords, AtTime, Trigger
 
 __all__ = [
     "AnyStep",
@@ -202,6 +202,8 @@ class Interrupt(Step):
         _voice_is_for_text(self, self.text, self.voice, self.speed)
         if self.digits is not None and self.via != "auto":
             raise ScenarioError("interrupt: digits interrupt by themselves; leave via out, or say something")
+        if isinstance(self.after, AtTime) and self.within is not None:
+            raise ScenarioError("interrupt: within is for waiting for the agent; a time of the call waits for nobody")
         if self.digits is None and self.method != "auto":
             raise ScenarioError("interrupt: method is for digits")
 
