@@ -100,6 +100,11 @@ class AgentCall:
         """Whether the call is over: either side has ended it, or the agent crashed."""
         return self._ended is not None or self._hung_up or self._crash is not None
 
+    @property
+    def crash_cause(self) -> BaseException | None:
+        """What the agent's code raised, if it did."""
+        return self._crash
+
     async def receive(self) -> UserItem:
         """Return the next thing from the user's side, in order of arrival; after the end, always ``CallEnded``.
 

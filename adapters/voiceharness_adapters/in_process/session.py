@@ -14,6 +14,8 @@ from voiceharness.errors import LocalProtocolError, OptionError, PendingTranspor
 from voiceharness.events import CallEnded, EndOfStream, MarkPlayed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from voiceharness.adapter import Received
     from voiceharness.agent import PhoneAgent
     from voiceharness.audio.chunk import AudioChunk
@@ -40,6 +42,7 @@ class InProcessAdapter(VoiceAgentAdapter):
         self._call: AgentCall | None = None
         self._task: asyncio.Task[None] | None = None
         self._over = False
+        self._late_crash: BaseException | None = None
 
     @abstractmethod
     def _agent(self) -> PhoneAgent:
@@ -54,6 +57,11 @@ class InProcessAdapter(VoiceAgentAdapter):
     def sent_after_end(self) -> int:
         """How many items the agent sent after the call had ended."""
         return 0 if self._call is None else self._call.late_items
+
+    def call_facts(self) -> Mapping[str, str | int | float | bool | None]:
+        """Tell what the agent's code raised once the call was over: too late to break it, but not to be lost."""
+        late = self._late_crash
+        return {} if late is None else {"raised_after_end": f"{type(late).__name__}: {late}"}
 
     async def connect(self) -> None:
         """Start to serve the agent; it is answered at once.
@@ -71,12 +79,15 @@ class InProcessAdapter(VoiceAgentAdapter):
         self._over = True
         if self._call is None or self._task is None:
             return
+        crashed_before = self._call.crash_cause is not None
         self._call.deliver(CallEnded("the user hung up"))
         try:
             await asyncio.wait([self._task], timeout=self.goodbye)
         finally:
             self._task.cancel()
         _, running = await asyncio.wait([self._task], timeout=self.goodbye)
+        if not crashed_before and self._call.crash_cause is not None:
+            self._late_crash = self._call.crash_cause
         if running:
             logger.error("adapter %r: the agent ignores its cancellation; it is left running", self.name)
 

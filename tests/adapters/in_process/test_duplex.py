@@ -368,3 +368,21 @@ def test_the_host_tells_how_its_agent_is_reached() -> None:
             assert dict(target) == {"agent": agent}
 
     run_virtual(main())
+
+
+def test_what_an_agent_raises_once_the_call_is_over_is_not_lost() -> None:
+    class RaisesLate(PhoneAgent):
+        async def answer(self, call: AgentCall) -> None:
+            while not isinstance(await call.receive(), CallEnded):
+                pass
+            raise ValueError("boom")
+
+    async def nothing(_adapter: InProcess) -> None:
+        """Hang up at once."""
+
+    adapter = InProcess(RaisesLate())
+    in_call(adapter, nothing)
+    assert adapter.call_facts() == {"raised_after_end": "ValueError: boom"}
+    fine = InProcess(SilentAgent())
+    in_call(fine, nothing)
+    assert fine.call_facts() == {}
