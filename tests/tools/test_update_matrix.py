@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tools.update_matrix import PAGE, SAVED, main, page_of
-from voiceharness.matrix import exit_code, load_matrix
+from voiceharness.cli.supervision import run_command
+from voiceharness.matrix import differences, exit_code, load_matrix
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__: list[str] = []
 
@@ -23,3 +30,15 @@ def test_no_declaration_of_ours_is_false() -> None:
 @pytest.mark.parametrize("adapter", ["in_process", "realtime", "twilio"])
 def test_what_is_saved_is_what_calls_show(adapter: str) -> None:
     assert main(["--check", "--only", adapter]) == 0
+
+
+@pytest.mark.realtime
+def test_what_is_saved_of_sip_is_what_short_calls_show(tmp_path: Path) -> None:
+    if find_spec("pjsua2") is None:
+        pytest.skip("not installed: pjsua2")
+    cells = ["direction:dial", "direction:be_dialled", "dtmf_from_agent:rfc4733", "flush", "marks", "interruption"]
+    run_command(["matrix", "--out", str(tmp_path), *(f"--only=sip:{cell}" for cell in cells)])
+    probed, saved = load_matrix(tmp_path / "matrix.json"), load_matrix(SAVED)
+    (entry,) = (each for each in saved["adapters"] if each["adapter"] == "sip")
+    known = [cell for cell in entry["cells"] if cell["capability"] in cells]
+    assert differences({**saved, "adapters": [{**entry, "cells": known}]}, probed) == ()
