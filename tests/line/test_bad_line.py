@@ -151,3 +151,19 @@ def test_a_transport_that_keeps_time_loses_what_comes_too_late_for_a_buffer() ->
     assert listed == silent
     assert len(silent) == pytest.approx(40, abs=15)
     assert int(np.count_nonzero(sent == 0)) == 160 * len(silent)
+
+
+@pytest.mark.parametrize("queued", [0.0, 4.0])
+def test_the_user_hears_an_echo_of_what_is_said_however_much_the_agent_has_queued(queued: float) -> None:
+    async def body(line: Line) -> CallRecord:
+        await line.until_position(8000)
+        line.downlink.segments()  # listen to what lies ahead
+        line.say(tone(500, 1.0).samples)
+        await line.until_position(24000)
+        line.hang_up()
+        return line.record()
+
+    ways = LineImpairments(to_user=OneWay((Echo(0.2, -10.0),)))
+    silence = AudioChunk(bytes(2 * round(queued * 8000)))
+    record = on_line(ScriptedPhoneAgent([(0.5, silence)]), body, LineSettings(impairments=ways))
+    assert int(np.abs(record.agent[9700:17500]).max()) > 5000

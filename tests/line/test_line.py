@@ -399,3 +399,14 @@ def test_audio_of_any_rate_can_be_said_by_call() -> None:
     record = on_line(ScriptedPhoneAgent([(2.0, tone(880, 0.5))]), body)
     [said] = record.of_kind("user_utterance")
     assert said.data["offset"] == pytest.approx(8000, abs=80)
+
+
+def test_marks_come_back_a_way_there_and_back_later_flushed_or_not() -> None:
+    agent = ScriptedPhoneAgent([(0.0, tone(440, 1.0)), (0.0, Mark("flushed")), (0.5, Flush()), (0.5, Mark("reached"))])
+    record = recording(agent, 3.0, LineSettings(delay=0.3))
+    assert [at for at, _ in received(agent, MarkPlayed)] == pytest.approx([1.1, 1.1])
+    assert [mark.flushed for _, mark in received(agent, MarkPlayed)] == [True, False]
+    assert [(event.at, event.data["name"]) for event in record.of_kind("mark_played")] == [
+        (6400, "flushed"),
+        (6400, "reached"),
+    ]

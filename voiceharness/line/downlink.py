@@ -92,7 +92,7 @@ class Downlink:
         self.items.append(chunk)
         piece = self.playout.arrive(chunk, at)
         self._began.setdefault(chunk.item, piece.start)
-        self._forget_after(max(0, piece.start))  # it may belong before the present, which was silence so far
+        self.listen_again_from(max(0, piece.start))  # it may belong before the present, which was silence so far
         self._bell.ring("audio")
         if self._may_begin_a_segment(chunk, piece):
             self._bell.ring("onset")
@@ -147,7 +147,7 @@ class Downlink:
         self.flushed_at = at
         self._loud_until = self._looked_at = at - self.rate  # what comes next may begin a segment
         self._timeline.note(at, "flush", cut=flushed.removed)
-        self._forget_after(at)
+        self.listen_again_from(at)
         for mark in flushed.marks:
             self._on_mark(mark, True)
         self._bell.ring()
@@ -155,9 +155,10 @@ class Downlink:
     def end(self, at: int) -> None:
         """Cut the track where the call ended."""
         self.playout.flush(at)
-        self._forget_after(at)
+        self.listen_again_from(at)
 
-    def _forget_after(self, at: int) -> None:
+    def listen_again_from(self, at: int) -> None:
+        """Take note that what is heard from a position on has changed."""
         self.heard.forget_from(at)
         if self._ear.position > at:
             self._ear.truncate(at)

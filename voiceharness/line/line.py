@@ -147,6 +147,7 @@ class Line:
     def say(self, samples: NDArray[np.int16], *, at: int | None = None, from_onset: bool = False) -> Utterance:
         """Put a clip on the user's track, now or at a position, and return where it lies."""
         utterance = self.uplink.place(samples, self.now if at is None else at, from_onset=from_onset)
+        self._user_will_be_heard(utterance.start)
         self.uplink.notify(utterance.onset + 1, self.adapter.user_turn_started)
         self.uplink.notify(utterance.offset, self.adapter.user_turn_ended)
         return utterance
@@ -178,10 +179,16 @@ class Line:
     def _sound_key(self, digit: str, at: int, tone_ms: int, *, first: bool, last: bool) -> None:
         """Put a key's tones on the user's track; a transport that is told of the user's turns takes all keys as one."""
         key = self.uplink.place(generate(digit, self.settings.rate, tone_ms=tone_ms, gap_ms=0), at)
+        self._user_will_be_heard(key.start)
         if first:
             self.uplink.notify(key.start + 1, self.adapter.user_turn_started)
         if last:
             self.uplink.notify(key.end, self.adapter.user_turn_ended)
+
+    def _user_will_be_heard(self, position: int) -> None:
+        """Forget what was computed ahead of an echo of the user on a bad line, from a position on."""
+        if self.bad is not None:
+            self.downlink.listen_again_from(position)
 
     async def interrupt(self) -> None:
         """Send the transport's own interrupt signal; an agent that has hung up meanwhile does not get it."""
@@ -374,15 +381,15 @@ class Line:
         return onset if silence is None else silence[1]
 
     def _answer_mark(self, mark: PendingMark, flushed: bool) -> None:
-        due = self.now if flushed else mark.due
-        self.clock.call_at_ns(self.samples.time_of(due) + self._delay_ns, lambda: self._mark_over(mark, flushed))
+        due = self.downlink.flushed_at if flushed else mark.due
+        self.clock.call_at_ns(self.samples.time_of(due) + self._delay_ns, lambda: self._mark_over(mark, due, flushed))
 
-    def _mark_over(self, mark: PendingMark, flushed: bool) -> None:
+    def _mark_over(self, mark: PendingMark, due: int, flushed: bool) -> None:
         if self._is_over:
             return
         if not flushed and not self.downlink.playout.reach(mark):
             return  # a flush took it first
-        self.timeline.note(self.now, "mark_played", name=mark.name, flushed=flushed)
+        self.timeline.note(due, "mark_played", name=mark.name, flushed=flushed)
         self.adapter.played(mark.name, flushed)
 
     def fail(self, error: BaseException) -> None:
