@@ -192,8 +192,8 @@ class Sip(VoiceAgentAdapter):
         words = f"{end.code} {end.reason}".strip()
         if end.ours:
             return CallRejectedError(f"sip: the call was given up: {words}", code=end.code, reason=end.reason)
-        final = self.endpoint.final_answer(call)
-        if final is None:
+        final = self.endpoint.final_answer(call) or (end.final and (end.final, end.reason))
+        if not final:
             return ConnectError(f"sip: {self.target or 'the agent'} could not be reached: {words}")
         code, reason = final
         if code // 100 == 2:

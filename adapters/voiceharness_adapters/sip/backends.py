@@ -37,5 +37,5 @@ CAPABILITIES: Final[Mapping[Backend, AdapterCapabilities]] = {
 CONCEALMENT: Final[Mapping[Backend, float]] = {"pjsua2": 0.005, "baresip": 0.0}
 """Seconds by which a backend's loss concealment delays all sound."""
 
-USUAL_WAIT: Final[Mapping[Backend, float]] = {"pjsua2": 0.030, "baresip": 0.02}
-"""Seconds that a packet usually waits in the jitter buffer; right to half a frame, whatever the phase of the clocks."""
+USUAL_WAIT: Final[Mapping[Backend, float]] = {"pjsua2": 0.030, "baresip": 0.095}
+"""Seconds that a packet usually waits in the worker's buffers; to half a frame, whatever the clocks' phase."""

@@ -29,12 +29,16 @@ HANGUP_GRACE: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """How a call ended: SIP status and reason, whether this side ended it, and when on the monotonic clock."""
+    """How a call ended: SIP status and reason, whether this side ended it, and when on the monotonic clock.
+
+    ``final`` is the peer's final answer to the INVITE, where the worker knows that the status is one.
+    """
 
     code: int
     reason: str
     ours: bool
     at_ns: int
+    final: int | None = None
 
 
 class SipCall:
@@ -207,7 +211,7 @@ class SipCall:
             self._count(event["stats"])
             if self._confirmed.done() and self.answered is None and self.media["status"] == "active":
                 self.answered = self._latest  # it ended before the first tick
-            self.end = CallEnd(event["code"], event["reason"], event["ours"], event["at_ns"])
+            self.end = CallEnd(event["code"], event["reason"], event["ours"], event["at_ns"], event.get("final"))
             self._finish()
 
     def failed(self, error: CallDroppedError) -> None:

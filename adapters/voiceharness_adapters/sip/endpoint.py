@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from voiceharness.adapter import Endpoint, InboundCall
 from voiceharness.errors import CallRejectedError, ConnectError, OptionError
 from voiceharness_adapters.sip.call import SipCall
+from voiceharness_adapters.sip.nonce import NONCE_HEADER
 from voiceharness_adapters.sip.settings import SipSettings
 from voiceharness_adapters.sip.worker import SipWorker
 
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
 
     from voiceharness_adapters.sip.worker import Event
 
-__all__ = ["NONCE_HEADER", "SipEndpoint", "SipMessage"]
-
-NONCE_HEADER: Final = "X-Voiceharness-Nonce"
-"""Header of an INVITE by which a caller that knows it reaches one waiting adapter."""
+__all__ = ["SipEndpoint", "SipMessage"]
 
 REGISTRATION_TIMEOUT: Final = 10.0
 _KEPT_MESSAGES: Final = 2000

@@ -56,6 +56,12 @@ class SipSettings:
     def __post_init__(self) -> None:
         if self.srtp == "dtls" and self.backend != "baresip":
             raise OptionError("sip: srtp 'dtls' needs the backend 'baresip'; pjsua2 has srtp by SDES: 'mandatory'")
+        unlike = [codec for codec in self.codecs if _RATES[codec] != self.rate]
+        if self.backend == "baresip" and unlike:
+            raise OptionError(
+                f"sip: {unlike[0]} carries {_RATES[unlike[0]]} Hz, and the backend baresip runs a line at its codec's "
+                f"rate, not at {self.rate}"
+            )
         if self.transport == "tls" and bool(self.tls_certificate) != bool(self.tls_key):
             raise OptionError("sip: a TLS certificate needs its key, and the key its certificate")
         if self.auth_user and not self.password:

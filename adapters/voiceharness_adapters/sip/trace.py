@@ -1,11 +1,11 @@
-"""What of SIP messages may be kept: everything but credentials and keys."""
+"""What can be read in a SIP message, and what of it may be kept: everything but credentials and keys."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-__all__ = ["redact"]
+__all__ = ["headers_of", "redact"]
 
 _SECRETS: Final = (
     re.compile(r"(?im)^(?P<kept>(?:Proxy-)?Authorization\s*:\s*\w+)[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*"),
@@ -19,3 +19,13 @@ def redact(message: str) -> str:
     for pattern in _SECRETS:
         message = pattern.sub(r"\g<kept> [secret]", message)
     return message
+
+
+def headers_of(text: str) -> dict[str, str]:
+    """Return the headers of a message by their names in lower case; of several of one name, the first."""
+    headers: dict[str, str] = {}
+    for line in text.replace("\r\n", "\n").split("\n\n")[0].split("\n")[1:]:
+        name, colon, value = line.partition(":")
+        if colon:
+            headers.setdefault(name.strip().lower(), value.strip())
+    return headers

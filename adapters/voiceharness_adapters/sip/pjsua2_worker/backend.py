@@ -20,6 +20,7 @@ from voiceharness_adapters.sip.channel import now_ns
 from voiceharness_adapters.sip.pjsua2_worker.call import Leg, WorkerCall
 from voiceharness_adapters.sip.pjsua2_worker.log import LogTap
 from voiceharness_adapters.sip.pjsua2_worker.media import TickPort
+from voiceharness_adapters.sip.trace import headers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -239,7 +240,7 @@ class Pjsua2Backend:
         call.leg = Leg(self._account, call, call_id)
         info = call.leg.getInfo()
         target = text.split(None, 2)[1] if text.startswith("INVITE ") else info.localUri
-        call.tell("incoming", user=info.remoteUri, dialled=target, headers=_headers(text))
+        call.tell("incoming", user=info.remoteUri, dialled=target, headers=headers_of(text))
 
     def _new_call(self, number: int) -> WorkerCall:
         port = TickPort(number, self._rate, self.channel)
@@ -365,16 +366,6 @@ def _operation(code: int = 0, reason: str = "", headers: Mapping[str, str] | Non
         header.hName, header.hValue = name, value
         operation.txOption.headers.append(header)
     return operation
-
-
-def _headers(text: str) -> dict[str, str]:
-    """Return the headers of a message by their names in lower case; of several of one name, the first."""
-    headers: dict[str, str] = {}
-    for line in text.replace("\r\n", "\n").split("\n\n")[0].split("\n")[1:]:
-        name, colon, value = line.partition(":")
-        if colon:
-            headers.setdefault(name.strip().lower(), value.strip())
-    return headers
 
 
 def run(channel: Channel) -> None:

@@ -1,0 +1,116 @@
+"""A call's audio on baresip: a 20 ms tick of our own between the stack's buffers and the owner.
+
+The stack sends and receives on threads of its own and gives neither time nor position of what it received; a lost
+packet makes its stream shorter. So a tick takes one frame from what has come, with one frame in reserve against the
+two clocks' phases, and sound has the place of the tick that took it: right to about a frame, less so under loss.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from baresip import AudioNotActive, AudioRestarted
+
+from voiceharness.clock import NS, LoopClock
+from voiceharness_adapters.sip.channel import now_ns
+from voiceharness_adapters.sip.wire import NOTHING_SENT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baresip import Call
+
+    from voiceharness_adapters.sip.channel import Channel
+    from voiceharness_adapters.sip.wire import Frame
+
+__all__ = ["Pump"]
+
+FRAME_MS: Final = 20
+_RESERVE: Final = 2
+_MOST_WAITING: Final = 6
+_READ_SIZE: Final = 1 << 16
+
+
+class Pump:
+    """Ticks for one call, from its first media to its end.
+
+    ``on_ready`` is called when the stack has audio streams. ``late`` counts frames that came after their tick.
+    """
+
+    def __init__(self, number: int, call: Call, rate: int, channel: Channel) -> None:
+        self.late = 0
+        self.ran_dry = 0
+        self.heard = 0
+        self.on_ready: Callable[[], None] = lambda: None
+        self._number = number
+        self._call = call
+        self._channel = channel
+        self._frames: dict[int, bytes] = {}
+        self._tick = 0
+        self._size = 2 * rate * FRAME_MS // 1000
+        self._silence = bytes(self._size)
+        self._waiting = bytearray()
+        self._flowing = False
+        self._primed = False
+
+    def follow(self, call: Call) -> None:
+        """Go on with another call: the one this was referred to."""
+        self._call = call
+        self._primed = False
+
+    def put(self, frame: Frame) -> None:
+        """Take a frame for a tick to come; called on the reading thread."""
+        if frame.tick < self._tick:
+            self.late += 1
+        elif len(frame.pcm) == self._size:
+            self._frames[frame.tick] = frame.pcm
+
+    async def run(self) -> None:
+        """Tick at absolute times until cancelled."""
+        clock = LoopClock()
+        start_ns = clock.now_ns()
+        while True:
+            await clock.sleep_until_ns(start_ns + self._tick * FRAME_MS * NS // 1000)
+            sent, heard = self._send(), self._hear()
+            self._channel.heard(self._number, self._tick, sent, now_ns(), heard)
+            self._tick += 1
+
+    def _send(self) -> int:
+        pcm = self._frames.pop(self._tick, None)
+        with suppress(AudioNotActive, AudioRestarted):
+            channels = self._call.audio.info().tx_channels
+            if not self._primed:  # a frame in reserve, so that the sending thread never finds the buffer empty
+                self._call.audio.write(_spread(self._silence, channels))
+                self._primed = True
+                self.on_ready()
+            self._call.audio.write(_spread(pcm or self._silence, channels))
+        return NOTHING_SENT if pcm is None else self._tick
+
+    def _hear(self) -> bytes:
+        with suppress(AudioNotActive, AudioRestarted):
+            channels = self._call.audio.info().rx_channels
+            self._waiting += _joined(self._call.audio.read(_READ_SIZE), channels)
+        if len(self._waiting) > _MOST_WAITING * self._size:
+            del self._waiting[: -_RESERVE * self._size]
+        enough = self._size if self._flowing else _RESERVE * self._size
+        if len(self._waiting) < enough:
+            self.ran_dry += self._flowing
+            self._flowing = False
+            return b""
+        self._flowing = True
+        self.heard += 1
+        heard = bytes(self._waiting[: self._size])
+        del self._waiting[: self._size]
+        return heard
+
+
+def _spread(pcm: bytes, channels: int) -> bytes:
+    """Return mono sound on so many channels."""
+    return pcm if channels < 2 else np.repeat(np.frombuffer(pcm, "<i2"), channels).tobytes()
+
+
+def _joined(pcm: bytes, channels: int) -> bytes:
+    """Return the first of interleaved channels."""
+    return pcm if channels < 2 else np.frombuffer(pcm, "<i2")[::channels].tobytes()
