@@ -7,7 +7,7 @@ import pytest
 from voiceharness.clock import run_real
 from voiceharness.testing import check_adapter
 from voiceharness.testing.rules import RULES
-from voiceharness_adapters.sip import Sip, host
+from voiceharness_adapters.sip import Sip, dialler, host
 
 __all__: list[str] = []
 
@@ -15,4 +15,4 @@ __all__: list[str] = []
 @pytest.mark.realtime
 @pytest.mark.parametrize("rule", RULES)
 def test_the_adapter_keeps_the_contract(rule: str) -> None:
-    run_real(check_adapter(Sip, host, rules=[rule], patience=8.0))
+    run_real(check_adapter(Sip, host, dialler=dialler, rules=[rule], calls=5, patience=8.0))
