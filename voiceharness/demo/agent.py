@@ -44,6 +44,7 @@ MARGIN: Final = 0.2
 AROUND: Final = 0.1
 BREATH: Final = 0.4
 AFTER_LAST_KEY: Final = 0.5
+LINE_RATE: Final = 8000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,8 @@ _Heard: TypeAlias = "_Utterance | _Key | CallEnded"
 class AppointmentLine(PhoneAgent):
     """Books an appointment: asks what is needed, for which day, and for the member number.
 
-    ``faults`` are planted. One object may take many calls; its engines are the embedded ones, loaded at the first call
-    and kept, or those it is given.
+    ``faults`` are planted. One object may take many calls; its engines are the embedded ones, loaded here (which takes
+    a second) and not while a user waits, or those it is given.
     """
 
     def __init__(
@@ -76,8 +77,10 @@ class AppointmentLine(PhoneAgent):
         if unknown:
             raise OptionError(f"no fault {min(unknown)!r} can be planted; there are {', '.join(get_args(Fault))}")
         self.faults = frozenset(faults)
-        self.transcriber = transcriber or make_transcriber()
         self._synthesizers = {} if synthesizer is None else {synthesizer.rate: synthesizer}
+        self.transcriber = transcriber or make_transcriber()
+        if synthesizer is None or transcriber is None:
+            self.transcriber.transcribe(self._synthesizer(LINE_RATE).synthesize("Hello.").audio)
 
     async def answer(self, call: AgentCall) -> None:
         """Serve one call."""

@@ -72,8 +72,10 @@ def _reasons(call: CallDocument) -> Iterator[str]:
     for check in call["checks"]:
         if not check["passed"]:
             yield from _indented(f"{check['kind']}: {check['explanation']}{_place(check, call)}")
+    told = {check["explanation"] for check in call["checks"] if not check["passed"]}
     for finding in call["findings"]:
-        yield from _indented(f"{finding['severity']} {finding['kind']}: {finding['explanation']}")
+        if f"{finding['kind']}: {finding['explanation']}" not in told:  # a fault that failed the call was told above
+            yield from _indented(f"{finding['severity']} {finding['kind']}: {finding['explanation']}")
 
 
 def _indented(text: str) -> Iterator[str]:
