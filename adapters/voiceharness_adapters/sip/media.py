@@ -33,6 +33,8 @@ FRAMES_PER_SECOND: Final = 50
 MEASURED_TICKS: Final = 8
 """Ticks that may pass until it is known how long the worker holds sound back; then the usual time is taken."""
 
+EXAMINED_FRAMES: Final = 5
+
 _NS: Final = 1_000_000_000
 _SAME_DIGIT_NS: Final = 400_000_000
 _FAULTS: Final = frozenset({"rtp_payload_type"})
@@ -71,6 +73,7 @@ class UserMedia:
         self._asked = answered.tick + 1
         self._waiting: list[Heard] | None = []
         self._detector = DtmfDetector(rate)
+        self._unexamined = bytearray()
         self._signalled: Digit | None = None
         self._watch = MediaWatch(timeout, started_ns=answered.at_ns)
         self._held = False
@@ -145,11 +148,18 @@ class UserMedia:
             pcm, position = pcm[-2 * position :], 0
         if not pcm:
             return
-        rate = self.ticks.rate
-        self._inbox.put(AudioChunk(pcm, rate, position, at_ns=heard.at_ns))
-        for digit in self._detector.push(np.frombuffer(pcm, "<i2")):
+        self._inbox.put(AudioChunk(pcm, self.ticks.rate, position, at_ns=heard.at_ns))
+        self._unexamined += pcm
+        if len(self._unexamined) >= EXAMINED_FRAMES * len(self._silence):
+            self._examine(heard)
+
+    def _examine(self, heard: Heard) -> None:
+        """Look for keypad tones in what has come; several frames at once cost little more than one."""
+        samples = np.frombuffer(bytes(self._unexamined), "<i2")
+        self._unexamined.clear()
+        for digit in self._detector.push(samples):
             at_ns = self.ticks.due_ns(digit.onset, tick=heard.tick, at_ns=heard.at_ns)
-            self._tone(Digit(digit.key, digit.duration_samples / rate, "inband", at_ns=at_ns))
+            self._tone(Digit(digit.key, digit.duration_samples / self.ticks.rate, "inband", at_ns=at_ns))
 
     def _tone(self, digit: Digit) -> None:
         """Tell a digit found in the sound, unless the same one has just been signalled."""
