@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 class FarSide:
-    """Serves an agent on a pair of cables: one call, which begins and ends when it is told so."""
+    """Serves an agent on a pair of cables: one call after the other, each begins and ends when it is told so."""
 
     def __init__(
         self, agent: PhoneAgent, cables: Cables, system: SoundSystem, *, latency_ms: int = 40, rate: int = DOOR_RATE
@@ -69,16 +69,17 @@ class FarSide:
             await self._session.close()
 
     def call_begins(self) -> None:
-        """Let the agent answer; the first call counts.
+        """Let the agent answer, unless it is on a call.
 
         Raises:
             LocalProtocolError: if the devices are not open.
         """
         if self._media is None:
             raise LocalProtocolError("the agent's end of the sound card is not open; await open() first")
-        if self._door is None:
-            self._door = self._media.door = AgentCall(LoopClock(), rate=self._rate)
-            self._tasks = [
+        if self._door is None or self._door.ended:
+            self._door = AgentCall(LoopClock(), rate=self._rate)
+            self._media.begin(self._door)
+            self._tasks += [
                 asyncio.create_task(serve(self._agent, self._door), name="agent of the sound card"),
                 asyncio.create_task(_send_all(self._door, self._media), name="sound of the agent"),
             ]
@@ -117,6 +118,13 @@ class _AgentMedia:
         self._queue: deque[NDArray[np.int16]] = deque()
         self._queued = self._played = self._heard = 0
         self._marks: deque[tuple[int, str]] = deque()
+
+    def begin(self, door: AgentCall) -> None:
+        """Go on with another call; what is left of the last one is dropped."""
+        self.door = door
+        self._queue.clear()
+        self._marks.clear()
+        self._queued = self._played = self._heard = 0
 
     def send(self, item: AgentItem) -> None:
         """Take what the agent sent."""

@@ -96,7 +96,7 @@ class Session:
                     await self._in_thread(stream.close)
         finally:
             self._held.close()
-            self._thread.shutdown(wait=False)
+            self._thread.shutdown()  # its work is done: it ends at once
 
     def _in_thread(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Do in this session's own thread what may block."""

@@ -16,4 +16,4 @@ def clip(seconds: float, seed: int) -> AudioChunk:
 
 def agent() -> TurnTakingAgent:
     """Make an agent that greets, answers half a second after a turn, and stops 0.2 s into an interruption."""
-    return TurnTakingAgent([clip(2.0, 5)], greeting=clip(1.0, 6), pause=0.3, thinking=0.2, stops_after=0.2)
+    return TurnTakingAgent([clip(1.5, 5)], greeting=clip(0.5, 6), pause=0.3, thinking=0.2, stops_after=0.2)
