@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.capabilities import AdapterCapabilities
-from voiceharness.events import Digit, EndOfStream, Flush, RemoteHangup, Words
+from voiceharness.events import Digit, Flush, Words
 from voiceharness.matrix import Subject
 from voiceharness_adapters.in_process import InProcess, host
 
@@ -146,16 +146,6 @@ class Confused(InProcess):
 
     def played(self, mark_or_position: str | int, flushed: bool) -> None:
         """Say nothing when playout is there."""
-
-
-class Clinging(InProcess):
-    """Does not tell that the agent hung up."""
-
-    async def receive_audio(self, timeout: float | None = None) -> Received | None:
-        item = await super().receive_audio(timeout)
-        if isinstance(item, RemoteHangup | EndOfStream):
-            return await super().receive_audio(timeout) if timeout else AudioChunk(b"", self.rate)
-        return item
 
 
 class Random(InProcess):

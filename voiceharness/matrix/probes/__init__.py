@@ -79,7 +79,7 @@ def _media() -> Iterator[Probe]:
 
 def _call() -> Iterator[Probe]:
     yield Probe("hangup:user", "the user hangs up", calls.hangup_by_user, required=True)
-    yield Probe("hangup:agent", "the agent hangs up", calls.hangup_by_agent, required=True)
+    yield Probe("hangup:agent", "the agent hangs up", calls.hangup_by_agent)
     yield Probe("reconnect", "several calls to one agent", calls.reconnect, required=True)
     yield Probe(
         "virtual_time", "two calls in virtual time are the same", calls.virtual_time,
