@@ -91,7 +91,7 @@ class Sip(VoiceAgentAdapter):
         reject_with: Annotated[int, Option("refuse the agent's call with this SIP status; 0: answer it")] = 0,
         wait: Annotated[float, Option("how long to wait for the agent's call", "s")] = 30.0,
         media_timeout: Annotated[float, Option("how long the agent may send no RTP; 0: for ever", "s")] = 5.0,
-        lead_ms: Annotated[int, Option("how far ahead user audio is made, a multiple of 20", "ms")] = 60,
+        lead_ms: Annotated[int, Option("how far ahead user audio is made, a multiple of 20", "ms")] = 100,
     ) -> None:
         chosen = endpoint.settings.backend if endpoint else choose_backend(backend)
         if rate not in CAPABILITIES[chosen].rates:

@@ -36,7 +36,7 @@ GOODBYE: Final = 1.0
 MEDIA_TIMEOUT: Final = 5.0
 """Seconds until an answered call must have media."""
 
-_LEAD: Final = 3
+_LEAD: Final = 4
 _FOR_EVER: Final = 10.0**9
 
 logger = logging.getLogger(__name__)

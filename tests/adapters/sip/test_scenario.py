@@ -1,0 +1,58 @@
+"""A scenario over SIP is the scenario that runs everywhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from voiceharness import AudioChunk, Hangup, Hear, Interrupt, Press, Say, Scenario, Wait, run_call, seconds
+from voiceharness.audio.signals import speech_like
+from voiceharness.clock import run_real
+from voiceharness.doubles import ProbeAgent
+from voiceharness_adapters.sip import Sip, host
+
+__all__: list[str] = []
+
+pytestmark = pytest.mark.realtime
+
+
+def clip(duration: float, *, seed: int = 0) -> AudioChunk:
+    return AudioChunk.from_samples(speech_like(duration, seed=seed))
+
+
+def test_a_barge_in_lands_where_it_was_asked_for() -> None:
+    async def main() -> None:
+        agent = ProbeAgent([(0.2, clip(3.0))], yields_after=0.1)
+        scenario = Scenario(
+            "talk over", steps=[Interrupt(audio=clip(0.8, seed=1), after=seconds(0.8)), Wait(1.0), Hangup()]
+        )
+        async with host(agent) as target:
+            result = await run_call(scenario, Sip(str(target["target"])))
+        assert result.error is None
+        assert result.record is not None
+        barge_in = next(result.record.of_kind("barge_in"))
+        said = next(result.record.of_kind("user_utterance"))
+        assert said.data["onset"] == barge_in.data["asked"]
+        assert barge_in.data["phase"] == "speaking"
+        assert result.metrics is not None
+        stop = result.metrics.barge_ins[0].stop_latency
+        assert stop is not None
+        assert 0.1 < stop < 0.9
+
+    run_real(main())
+
+
+def test_turns_and_keys_of_a_scenario() -> None:
+    async def main() -> None:
+        agent = ProbeAgent([(0.2, clip(0.6)), (2.2, clip(0.6, seed=2))])
+        scenario = Scenario(
+            "turns", steps=[Hear(within=3), Say(audio=clip(0.4, seed=1)), Press("1#"), Hear(within=4), Hangup()]
+        )
+        async with host(agent) as target:
+            result = await run_call(scenario, Sip(str(target["target"])))
+            assert agent.log.digits == "1#"
+        assert result.error is None
+        assert [step.outcome for step in result.steps] == ["done"] * 5
+        assert result.ended_by == "user"
+        assert result.facts["codec"] == "PCMU"
+
+    run_real(main())
