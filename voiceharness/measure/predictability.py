@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from voiceharness.audio import g711
+from voiceharness.audio.g711 import decode, encode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,16 +37,24 @@ def prediction_gains(samples: NDArray[np.int16], block: int) -> NDArray[np.float
     return gains
 
 
-def repaired_gains(samples: NDArray[np.int16], block: int) -> dict[Miscoding, NDArray[np.float64]]:
-    """Prediction gains of each block after undoing each way of decoding sound wrongly; ``block`` is even."""
+def repaired_gains(
+    samples: NDArray[np.int16], block: int, *, g711: bool = True
+) -> dict[Miscoding, NDArray[np.float64]]:
+    """Prediction gains of each block after undoing each way of decoding sound wrongly; ``block`` is even.
+
+    Without ``g711`` only swapped bytes are undone.
+    """
     samples = samples[: len(samples) // block * block].astype("<i2", copy=False)
-    mulaw, alaw = g711.encode(samples.tobytes(), "mulaw"), g711.encode(samples.tobytes(), "alaw")
+    swapped = prediction_gains(samples.byteswap(), block)
+    if not g711:
+        return {"swapped_bytes": swapped}
+    mulaw, alaw = encode(samples.tobytes(), "mulaw"), encode(samples.tobytes(), "alaw")
     # Two codes make one sample, but nobody knows at which of two codes it begins.
     phases = (_samples(mulaw), _samples(mulaw[1:] + mulaw[:1]))
     return {
-        "mulaw_as_alaw": prediction_gains(_samples(g711.decode(alaw, "mulaw")), block),
-        "alaw_as_mulaw": prediction_gains(_samples(g711.decode(mulaw, "alaw")), block),
-        "swapped_bytes": prediction_gains(samples.byteswap(), block),
+        "mulaw_as_alaw": prediction_gains(_samples(decode(alaw, "mulaw")), block),
+        "alaw_as_mulaw": prediction_gains(_samples(decode(mulaw, "alaw")), block),
+        "swapped_bytes": swapped,
         "pcm16_as_mulaw": np.maximum(*(prediction_gains(phase, block // 2) for phase in phases)),
     }
 

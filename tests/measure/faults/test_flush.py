@@ -87,6 +87,12 @@ def test_a_barge_in_that_is_ignored_while_speaking_is_found() -> None:
     assert finding.explanation.startswith("phase speaking")
 
 
+def test_an_answer_that_comes_when_everything_was_said_is_no_stop() -> None:
+    """Case A07 (b): it had heard the user, but spoke on, frame by frame, to its end."""
+    call = Call(11).paced(0, tone(440, 8), "one").barge_in(3, speechlike(1.5)).paced(8.5, tone(880, 1), "two")
+    assert kinds(call) == ["barge_in_ignored"]
+
+
 def test_a_barge_in_that_is_ignored_while_thinking_is_found() -> None:
     """Case A07 (a), with the fault."""
     call = Call(7).user(0, speechlike(1)).note(1, "state_claimed", state="thinking").barge_in(2, speechlike(0.6))

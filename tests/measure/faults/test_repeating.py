@@ -6,6 +6,7 @@ import pytest
 
 from tests.measure.calls import Call, speechlike, spoken
 from tests.measure.verdicts import kinds, only
+from voiceharness.audio.resample import resample
 
 FRAME = 0.02
 
@@ -26,6 +27,14 @@ def test_an_answer_that_comes_twice_is_found() -> None:
 def test_two_items_without_a_pause_between_them_are_told_apart() -> None:
     """Case A31: both were in the queue at once."""
     assert kinds(twice("agent_offer", "agent_offer", 0.0, items=True)) == ["double_answer"]
+
+
+@pytest.mark.parametrize("rate", [16000, 48000])
+def test_it_is_found_on_wide_lines_too(rate: int) -> None:
+    """Case A31."""
+    sound = resample(spoken("agent_offer"), 8000, rate)
+    call = Call(16, rate=rate, mulaw=False).user(0, speechlike(1, rate=rate)).agent(1.5, sound, "a")
+    assert kinds(call.agent(8.6 + 1 / rate, sound, "b")) == ["double_answer"]
 
 
 @pytest.mark.parametrize(("second", "pause"), [("agent_menu", 1.0), ("agent_offer", 3.0)])

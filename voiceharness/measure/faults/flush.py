@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.audio.edges import Span
+from voiceharness.measure.barge_ins import YIELD_WITHIN
 from voiceharness.measure.finding import Finding, finding, moment
 from voiceharness.measure.playout import Playout
 from voiceharness.measure.spans import intersections, joined
@@ -173,8 +174,8 @@ def _queued_until(playout: Playout, record: CallRecord, barge_in: BargeIn) -> in
 
 
 def _reacted(record: CallRecord, metrics: Metrics, barge_in: BargeIn) -> bool:
-    """Whether anything the agent did while it was heard on shows that it had noticed."""
-    end = _end_of_turn(metrics, barge_in)
+    """Whether anything the agent did in time, while it was heard on, shows that it had noticed."""
+    end = min(_end_of_turn(metrics, barge_in), barge_in.onset + round(YIELD_WITHIN * record.rate))
     item = None if barge_in.turn is None else metrics.agent_turns[barge_in.turn].item
     claims = record.of_kind("state_claimed", "truncation_claimed", "flush")
     if any(barge_in.onset < claim.at <= end and claim.data.get("state") != "speaking" for claim in claims):

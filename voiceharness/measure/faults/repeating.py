@@ -34,6 +34,7 @@ _SAME_LENGTH: Final = (0.03, 0.02)
 _ALIKE: Final = 0.9
 _HEAD: Final = 0.4
 _SHIFT: Final = 0.01
+_ENOUGH_HZ: Final = 8000
 
 
 def double_answer(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
@@ -120,7 +121,7 @@ def _alike(record: CallRecord, first: Span, second: Span) -> bool:
     if abs(len(first) - len(second)) > max(least * record.rate, share * len(first)):
         return False
     heads = _head(record, first), _head(record, second)
-    return len(heads[0]) == len(heads[1]) and _same_sound(*heads, round(_SHIFT * record.rate))
+    return len(heads[0]) == len(heads[1]) and _same_sound(*heads, round(_SHIFT * _rate(record)))
 
 
 def _words(record: CallRecord, spans: list[Span]) -> list[str]:
@@ -133,7 +134,13 @@ def _head(record: CallRecord, span: Span) -> NDArray[np.float64]:
     """The first sound of a stretch."""
     edges = speech_edges(record.agent[span.onset : span.offset], record.rate)
     start = span.onset + (edges.onset if edges else 0)
-    return record.agent[start : min(start + round(_HEAD * record.rate), span.offset)].astype(np.float64)
+    end = min(start + round(_HEAD * record.rate), span.offset)
+    return record.agent[start : end : record.rate // _rate(record)].astype(np.float64)
+
+
+def _rate(record: CallRecord) -> int:
+    """The rate at which sounds are compared; no more is needed."""
+    return record.rate // max(1, record.rate // _ENOUGH_HZ)
 
 
 def _same_sound(first: NDArray[np.float64], second: NDArray[np.float64], shift: int) -> bool:

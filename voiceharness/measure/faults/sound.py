@@ -33,6 +33,9 @@ BETTER_DB: Final = 1.5
 NOISE_DB: Final = (-20.0, 0.3)
 """Sound at least this loud, and at most this predictable, is noise."""
 
+G711_HZ: Final = 8000
+"""The only rate of mu-law and A-law; at others, what would undo them proves nothing."""
+
 VOICE_HZ: Final = (78.0, 340.0)
 """Median pitch of voices; beyond it a voice is played at the wrong rate."""
 
@@ -68,7 +71,8 @@ def wrong_sound(record: CallRecord, metrics: Metrics) -> Iterator[Finding]:
 
 def _miscoded(record: CallRecord, blocks: _Blocks) -> Finding | None:
     """Sound that becomes predictable once a wrong decoding is undone."""
-    proofs = ((name, gains - blocks.gains) for name, gains in repaired_gains(blocks.sound, blocks.size).items())
+    repaired = repaired_gains(blocks.sound, blocks.size, g711=record.rate == G711_HZ)
+    proofs = ((name, gains - blocks.gains) for name, gains in repaired.items())
     miscoding, gain = max(proofs, key=lambda proof: float(proof[1][proof[1] > BETTER_DB].sum()))
     where = blocks.where(gain > BETTER_DB)
     if where is None:
