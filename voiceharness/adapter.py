@@ -83,13 +83,15 @@ class VoiceAgentAdapter(ABC):
     ``response_timeout`` bounds the wait for the agent's first speech, ``tail_silence`` is the silence in the sound
     that ends its turn, ``max_turn_duration`` ends the wait for one turn; all in seconds. ``rate`` is the line rate of
     this call in hertz, one of ``capabilities.rates``: user audio comes at it, and agent audio leaves at it. ``extra``
-    names the extra of its distribution that brings what it needs (empty: nothing more).
+    names the extra of its distribution that brings what it needs (empty: nothing more). ``tells_the_end``: the
+    transport says that the agent has hung up, or failed; a sound card does not.
     ``harness_detects_turns``: the harness, not the agent's side, says when the user's turn begins and ends, so it also
     sends the interrupt signal when the user talks over the agent.
     """
 
     name: ClassVar[str] = ""
     extra: ClassVar[str] = ""
+    tells_the_end: ClassVar[bool] = True
     capabilities: ClassVar[AdapterCapabilities] = AdapterCapabilities()
     timing: ClassVar[Timing] = Timing()
 

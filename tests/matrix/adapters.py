@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.capabilities import AdapterCapabilities
-from voiceharness.events import Digit, Flush, Words
+from voiceharness.events import Digit, EndOfStream, Flush, RemoteHangup, Words
 from voiceharness.matrix import Subject
 from voiceharness_adapters.in_process import InProcess, host
 
@@ -148,6 +149,16 @@ class Confused(InProcess):
         """Say nothing when playout is there."""
 
 
+class Clinging(InProcess):
+    """Does not tell that the agent hung up."""
+
+    async def receive_audio(self, timeout: float | None = None) -> Received | None:
+        item = await super().receive_audio(timeout)
+        if isinstance(item, RemoteHangup | EndOfStream):
+            await asyncio.get_running_loop().create_future()
+        return item
+
+
 class Random(InProcess):
     """Is another call each time."""
 
@@ -182,5 +193,6 @@ BROKEN = [
     (Quiet, "rate:8000", "of the user's 700 Hz 700.0 Hz at -27.1 dB"),
     (Deaf, "one_way_delay", "the user's sound did not come back"),
     (Confused, "marks", "reached: answered -1000 ms from when it was due"),
+    (Clinging, "hangup:agent", "the agent hung up after 1 s; the call went on for 3.00 s"),
     (Random, "virtual_time", "two calls were not the same"),
 ]

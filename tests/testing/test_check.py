@@ -98,5 +98,13 @@ def test_nothing_is_left_after_two_hundred_calls() -> None:
     run_virtual(check_adapter(InProcess, host, calls=200, rules=rules("left behind")))
 
 
+def test_a_transport_that_cannot_tell_the_end_is_not_asked_to() -> None:
+    class Endless(InProcess):
+        tells_the_end = False
+
+    exempt = run_virtual(check_adapter(Endless, host, rules=rules("the end of the call", "a failure of the agent")))
+    assert set(exempt.values()) == {"its transport does not tell that the agent has ended"}
+
+
 def test_a_rule_that_is_not_chosen_is_not_checked() -> None:
     run_virtual(check_adapter(Deaf, host, rules=rules("declares a name", "the end of the call", "has one call")))

@@ -48,6 +48,7 @@ class SoundCard(VoiceAgentAdapter):
 
     name = "sound_card"
     extra = "sound"
+    tells_the_end = False
     capabilities = AdapterCapabilities(
         dtmf=frozenset({"inband"}),
         directions=frozenset({"dial"}),

@@ -74,7 +74,7 @@ class PcmSocket(VoiceAgentAdapter):
             reader, writer = await asyncio.open_connection(self.host, self.port)
         except OSError as error:
             raise ConnectError(f"{self.name}: nobody answers at {self.host}:{self.port}: {error}") from error
-        if self._over:
+        if not self._inbox.empty():  # disconnect() came meanwhile
             writer.close()
             raise ConnectError(f"{self.name}: the user hung up before the agent answered")
         writer.write(pack(wire.RATE, str(self.rate).encode()))

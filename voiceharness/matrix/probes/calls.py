@@ -57,10 +57,13 @@ def hangup_by_user(stand: Stand) -> Proof:
 
 def hangup_by_agent(stand: Stand) -> Proof:
     """The agent hangs up, and the line says so, then."""
-    call = stand.call(Wait(3.0), agent=ProbeAgent([(AGENT_ENDS_AT, RemoteHangup("the probe is over"))]))
+    agent = ProbeAgent([(AGENT_ENDS_AT, RemoteHangup("the probe is over"))])
+    tells: list[bool] = []
+    call = stand.call(Wait(3.0), agent=agent, watch=lambda adapter: tells.append(adapter.tells_the_end))
     lasted = call.record.duration
     if call.result.ended_by != "agent":
-        return Proof.nothing(f"the agent hung up after 1 s; the call went on for {lasted:.2f} s")
+        detail = f"the agent hung up after 1 s; the call went on for {lasted:.2f} s"
+        return Proof(False, detail) if all(tells) else Proof.nothing(f"{detail}, as this transport cannot tell")
     return Proof(
         abs(lasted - AGENT_ENDS_AT) <= TOLD_WITHIN,
         f"the agent hung up after 1 s; the call ended after {lasted:.3f} s",

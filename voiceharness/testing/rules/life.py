@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 MOMENT: Final = 0.1
+CANNOT_TELL: Final = "its transport does not tell that the agent has ended"
 
 
 async def refuses_unless_connected(bench: Bench) -> str | None:
@@ -92,23 +93,29 @@ async def disconnects_at_any_time(bench: Bench) -> None:
         _judge_ended(connecting, "connect(), when disconnect() came while it ran,", task)
 
 
-async def tells_the_end(bench: Bench) -> None:
+async def tells_the_end(bench: Bench) -> str | None:
     """A farewell is received in full, then ``EndOfStream``; after that nothing waits for ever."""
     agent = ProbeAgent()
     async with bench.adapter(agent) as guarded:
+        if not guarded.adapter.tells_the_end:
+            return CANNOT_TELL
         farewell = AudioChunk.from_samples(rising(guarded.adapter.rate), guarded.adapter.rate)
         agent.cues = ((MOMENT, farewell), (2 * MOMENT + farewell.duration, RemoteHangup("bye")))
         await guarded.connect()
         judge_rising(guarded, "receive_audio()", sound_of(await _received_to_the_end(guarded, bench.patience)))
         for _ in range(2):
             await _tolerate(guarded.receive_audio(MOMENT))
+    return None
 
 
-async def survives_a_crash_of_the_agent(bench: Bench) -> None:
+async def survives_a_crash_of_the_agent(bench: Bench) -> str | None:
     """The stream ends, or an error of ours is raised; nobody waits for ever."""
     async with bench.adapter(_CrashingProbe()) as guarded:
+        if not guarded.adapter.tells_the_end:
+            return CANNOT_TELL
         await guarded.connect()
         await _tolerate(_received_to_the_end(guarded, bench.patience))
+    return None
 
 
 async def wakes_who_waits(bench: Bench) -> None:
