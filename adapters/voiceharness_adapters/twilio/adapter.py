@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping  # noqa: TC003  the registry reads the types of options
+from collections.abc import Callable, Mapping  # noqa: TC003  the registry reads the types of options
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -60,7 +60,10 @@ class Twilio(VoiceAgentAdapter):
         self,
         url: Annotated[str, Option("the agent's stream (wss://...) or voice webhook (https://...)")],
         *,
-        app: Annotated[Any, Option("ASGI application that answers in this process, or its package.module:name")] = None,
+        app: Annotated[
+            Callable[..., Any] | None,
+            Option("ASGI application that answers in this process, or its package.module:name"),
+        ] = None,
         token: Annotated[str | None, Option("the account's token, which signs every request; none: unsigned")] = None,
         parameters: Annotated[Mapping[str, str] | None, Option("parameters of a stream dialled directly")] = None,
         user: Annotated[str, Option("the user's phone number")] = "+15550100001",
@@ -111,6 +114,19 @@ class Twilio(VoiceAgentAdapter):
     def log(self) -> CarrierLog:
         """What the carrier saw on this call; empty before it."""
         return CarrierLog() if self._call is None else self._call.log
+
+    @property
+    def sent_after_end(self) -> int:
+        """How many messages the agent sent after ``stop``."""
+        return self.log.after_stop
+
+    def call_facts(self) -> Mapping[str, str | int | float | bool | None]:
+        """Return what the carrier counted, and whether the agent's work outlived its call."""
+        log = self.log
+        counts = {f"{way} {kind}": count for way in ("sent", "received") for kind, count in getattr(log, way).items()}
+        violations = {f"violation {kind}": count for kind, count in log.violations.items()}
+        lost = {"frames lost": len(log.lost_ms)} if log.lost_ms else {}
+        return {**counts, **violations, **lost, "agent still running after the call": log.still_running}
 
     async def connect(self) -> None:
         """Dial. The call is answered when its stream is open, or when the agent's document lets something be heard.

@@ -112,6 +112,11 @@ class TwilioPhone(VoiceAgentAdapter):
         """Whether the call is up, by what was received so far."""
         return self._session is not None and self._session.connected.done() and not self._over
 
+    def call_facts(self) -> Mapping[str, str | int | float | bool | None]:
+        """Return the carrier's name for the call, and what it cost."""
+        call = self._session.call if self._session is not None else ""
+        return {"call": call or None, "cost": self.cost or None}
+
     async def connect(self) -> None:
         """Dial the agent, or wait until it calls; returns when the stream of the answered call has started.
 

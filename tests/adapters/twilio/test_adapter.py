@@ -98,7 +98,7 @@ def test_options_that_cannot_be_are_refused(options: dict[str, Any]) -> None:
 
 def test_an_application_is_something_that_can_be_called() -> None:
     with pytest.raises(OptionError, match="ASGI application"):
-        run_virtual(Twilio(STREAM, app="no such thing").connect())
+        run_virtual(Twilio(STREAM, app="no such thing").connect())  # type: ignore[arg-type] # what is refused
 
 
 def test_the_network_is_refused_in_virtual_time() -> None:

@@ -161,7 +161,9 @@ def test_what_an_agent_sends_after_the_stop_is_counted() -> None:
     """Case A58, the first: an agent that goes on for two seconds."""
     late = list(paced(440, 2.0, 3.01))
     played = play(WireAgent(late), Wait(3), Hangup(), goodbye=2.5)
-    assert played.adapter.log.after_stop == 100
+    assert played.adapter.sent_after_end == 100
+    assert played.result.record is not None
+    assert [event.data["messages"] for event in played.result.record.of_kind("sent_after_end")] == [100]
     assert played.heard == []
     assert played.result.error is None
 
@@ -179,7 +181,7 @@ def test_work_that_goes_on_after_the_close_is_noticed_and_ended() -> None:
                 ended.append("cancelled")
 
     played = play(Leaky(), Wait(3), Hangup())
-    assert played.adapter.log.still_running
+    assert played.adapter.call_facts()["agent still running after the call"] is True
     assert ended == ["cancelled"]
 
 

@@ -259,7 +259,7 @@ def trusted(run: Callable[[], CallResult]) -> CallResult:
 
 
 def play(
-    app: object, *steps: AnyStep, url: str = STREAM, scenario: dict[str, Any] | None = None, **options: Any
+    app: Any, *steps: AnyStep, url: str = STREAM, scenario: dict[str, Any] | None = None, **options: Any
 ) -> Played:
     """Call an application in virtual time; without steps, listen for ten seconds."""
     adapters: list[Twilio] = []
