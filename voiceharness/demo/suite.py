@@ -62,7 +62,7 @@ DEMO_CALLS: Final = (
     DemoCall(
         "says mm-hmm while it listens",
         "stops_for_mm_hmm",
-        frozenset({"false_yield", "stopped_not_resumed", "hear_text"}),
+        frozenset({"false_yield", "stopped_not_resumed", "transcript"}),
     ),
 )
 """A healthy line five times, then five planted faults."""
