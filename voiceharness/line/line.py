@@ -169,21 +169,25 @@ class Line:
                 return last
             last = at
             if method == "inband":
-                self._sound_key(digit, at, tone_ms, first=index == 0, last=index == len(digits) - 1)
+                last = at = self._sound_key(digit, at, tone_ms, first=index == 0, last=index == len(digits) - 1)
             elif await self._reaches_agent(at):
                 await self.adapter.send_dtmf(digit, method=method, tone_ms=tone_ms, gap_ms=gap_ms)
             self.timeline.note(at, "digit_sent", digit=digit, method=method, duration=tone_ms / 1000)
         await self.until_position(start + len(digits) * period)
         return last
 
-    def _sound_key(self, digit: str, at: int, tone_ms: int, *, first: bool, last: bool) -> None:
-        """Put a key's tones on the user's track; a transport that is told of the user's turns takes all keys as one."""
+    def _sound_key(self, digit: str, at: int, tone_ms: int, *, first: bool, last: bool) -> int:
+        """Put a key's tones on the user's track, and return where: later than asked, if that has been sent already.
+
+        A transport that is told of the user's turns takes all keys as one.
+        """
         key = self.uplink.place(generate(digit, self.settings.rate, tone_ms=tone_ms, gap_ms=0), at)
         self._user_will_be_heard(key.start)
         if first:
             self.uplink.notify(key.start + 1, self.adapter.user_turn_started)
         if last:
             self.uplink.notify(key.end, self.adapter.user_turn_ended)
+        return key.start
 
     def _user_will_be_heard(self, position: int) -> None:
         """Forget what was computed ahead of an echo of the user on a bad line, from a position on."""
