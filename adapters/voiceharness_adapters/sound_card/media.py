@@ -86,6 +86,7 @@ class UserMedia:
         self._line: TurnTaker | None = None
         self._sent = _Sent(rate, self._first_asked)
         self._detector = DtmfDetector(rate)
+        self._detected = 0
         self.path = PathFollower(rate, sent_from=self._first_asked)
         self.echo = EchoCanceller(rate) if user_channel is None else None
         self.on_first: Callable[[], None] = lambda: None
@@ -126,11 +127,11 @@ class UserMedia:
         self._deliver(start, self._without_echo(agent, start), now_ns)
 
     def _put(self, tick: int, now_ns: int) -> None:
-        samples = self._frame if len(self._to_put) else self._frame + ceil(self._up.lookahead * self._rate)
         while len(self._to_put) < self._stream.block:
-            frame = self._ask(samples, now_ns)
+            is_first = self._cursor == self._first_asked
+            ahead = ceil(self._up.lookahead * self._rate) if is_first else 0  # the resampler holds that much back
+            frame = self._ask(self._frame + ahead, now_ns)
             self._to_put = np.concatenate((self._to_put, self._up.push(frame)))
-            samples = self._frame
         self._stream.put(tick, self._to_put[: self._stream.block].tobytes())
         self._to_put = self._to_put[self._stream.block :]
 
@@ -164,12 +165,18 @@ class UserMedia:
             return
         at_ns = now_ns + round(HOLDBACK * NS)
         self._inbox.put(AudioChunk(agent.tobytes(), self._rate, position, at_ns=at_ns))
-        for digit in self._detector.push(agent):
-            seconds = digit.duration_samples / self._rate
-            self._inbox.put(Digit(digit.key, seconds, "inband", at_ns=at_ns - round(seconds * NS)))
+        if self._user_channel is not None or self.path.shift is None:  # else the tones may be the user's own
+            self._detect(agent, at_ns)
         if not self._begun:
             self._begun = True
             self.on_first()
+
+    def _detect(self, agent: NDArray[np.int16], at_ns: int) -> None:
+        """Tell the keypad tones in what was heard; ``at_ns`` is when the last of it was."""
+        self._detected += len(agent)
+        for digit in self._detector.push(agent):
+            began_ns = at_ns - (self._detected - digit.onset) * NS // self._rate
+            self._inbox.put(Digit(digit.key, digit.duration_samples / self._rate, "inband", at_ns=began_ns))
 
     def _follow(self, agent: NDArray[np.int16]) -> None:
         """Let a new shift take effect, if the agent is silent or it has waited long enough."""

@@ -14,7 +14,7 @@ from voiceharness.clock import run_virtual
 from voiceharness.errors import CallDroppedError, DeviceError, LocalProtocolError, OptionError, PendingTransportError
 from voiceharness.scenario.run import run_call
 from voiceharness.scenario.scenario import Scenario
-from voiceharness.scenario.steps import Say, Wait
+from voiceharness.scenario.steps import Press, Say, Wait
 from voiceharness_adapters.sound_card import SoundCard
 from voiceharness_adapters.sound_card.lock import locked_devices
 
@@ -181,6 +181,22 @@ def test_audio_cannot_be_pushed() -> None:
 def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         SoundCard(**options)
+
+
+def test_keys_in_the_agents_sound_are_told_where_they_were_heard() -> None:
+    result = called(Simulation(), Wait(0.5), Press("5#"), Wait(2.0), chirp=True)
+    assert result.record is not None
+    sent, received = (list(result.record.of_kind(kind)) for kind in ("digit_sent", "digit_received"))
+    assert [event.data["digit"] for event in received] == ["5", "#"]
+    for pressed, heard in zip(sent, received, strict=True):
+        assert heard.at - pressed.at == pytest.approx(0.5 * result.record.rate, abs=0.03 * result.record.rate)
+
+
+def test_own_keys_in_a_microphone_are_not_the_agents() -> None:
+    device = Simulation((0.060,), answers_after=3.0, room=reverberation(-10.0))
+    result = called(device, words(1), Press("5"), Wait(0.5), user_channel=0, agent_channel=1, chirp=True)
+    assert result.record is not None
+    assert not list(result.record.of_kind("digit_received"))
 
 
 def reverberation(level_db: float) -> np.ndarray:
