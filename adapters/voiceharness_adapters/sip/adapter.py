@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from voiceharness.capabilities import AdapterCapabilities, CallAction, DtmfMethod
     from voiceharness_adapters.sip.call import SipCall
     from voiceharness_adapters.sip.watch import Finding
+    from voiceharness_adapters.sip.wire import Heard
     from voiceharness_adapters.sip.worker import Event
 
 __all__ = ["Sip"]
@@ -122,6 +123,8 @@ class Sip(VoiceAgentAdapter):
         self._call: SipCall | None = None
         self._media: UserMedia | None = None
         self._over = False
+        self._rings = asyncio.Event()
+        self._lets_ring = False
         self._asking: asyncio.Task[None] | None = None
 
     @classmethod
@@ -150,13 +153,13 @@ class Sip(VoiceAgentAdapter):
         """
         if self._call is not None or self._over:
             raise LocalProtocolError(f"adapter {self.name!r} has had its call; make another adapter for the next")
-        if self._own:
-            await self.endpoint.open()
-        call = await (self._dial() if self.target else self._answer())
         try:
-            answered = await call.up(media_timeout=self._media_timeout or DEAD_PEER_TIMEOUT)
-        except ConnectError as error:
-            raise self._verdict(call, error) from error
+            if self._own:
+                await self.endpoint.open()
+            call = await (self._dial() if self.target else self._answer())
+            answered = await self._come_up(call)
+        finally:
+            self._rings.set()  # nobody need wait for it any more
         self._media = UserMedia(
             call,
             self._inbox,
@@ -169,8 +172,20 @@ class Sip(VoiceAgentAdapter):
         )
         call.listen(self._media.heard, self._told)
 
+    async def _come_up(self, call: SipCall) -> Heard:
+        try:
+            return await call.up(media_timeout=self._media_timeout or DEAD_PEER_TIMEOUT)
+        except ConnectError as error:
+            raise self._verdict(call, error) from error
+
+    async def ringing(self) -> None:
+        """Wait until the agent rings, or its call does; a call of the agent is then not answered, but left to ring."""
+        self._lets_ring = True
+        await self._rings.wait()
+
     async def _dial(self) -> SipCall:
         call = self._call = await self.endpoint.new_call()
+        call.on_ringing = self._rings.set
         await self.endpoint.dial(call, self.target, self._headers)
         return call
 
@@ -181,7 +196,9 @@ class Sip(VoiceAgentAdapter):
         if self._reject_with:
             await call.hang_up(self._reject_with)
             raise CallRejectedError("sip: the agent's call was refused, as asked", code=self._reject_with)
-        await call.answer(200)
+        self._rings.set()
+        if not self._lets_ring:
+            await call.answer(200)
         return call
 
     def _verdict(self, call: SipCall, error: ConnectError) -> Exception:

@@ -52,6 +52,7 @@ class SipCall:
         self.answered: Heard | None = None
         self._latest: Heard | None = None
         self.state = "new"
+        self.on_ringing: Callable[[], None] = lambda: None
         self.media: Event = {"status": "none"}
         self.stats: dict[str, float] = {}
         self.sip_ids: list[str] = []
@@ -205,6 +206,7 @@ class SipCall:
             self.sip_ids.append(event["sip_id"])
         if self.state == "early":
             self.provisional.append((event["code"], event["reason"]))
+            self.on_ringing()
         if self.state == "confirmed":
             _resolve(self._confirmed)
         if self.state == "ended":

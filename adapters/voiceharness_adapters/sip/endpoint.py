@@ -99,6 +99,8 @@ class SipEndpoint(Endpoint):
         """
         if self._workers:
             return
+        if self.settings.transport == "tls" and self.settings.backend == "pjsua2":
+            logger.warning("sip: pjsua2 brings an OpenSSL that is no longer maintained (TLS 1.2 at most)")
         worker = await self._add_worker(self.settings)
         if self.settings.registrar:
             try:

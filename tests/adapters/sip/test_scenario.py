@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from voiceharness import AudioChunk, Hangup, Hear, Interrupt, Press, Say, Scenario, Wait, run_call, seconds
+from tests.adapters.sip.peer import RINGING, peer
+from voiceharness import AudioChunk, Hangup, Hear, Interrupt, Line, Press, Say, Scenario, Wait, run_call, seconds
 from voiceharness.audio.signals import speech_like
 from voiceharness.clock import run_real
 from voiceharness.doubles import ProbeAgent
-from voiceharness_adapters.sip import Sip, host
+from voiceharness_adapters.sip import Sip, SipEndpoint, dialler, host
 
 __all__: list[str] = []
 
@@ -54,5 +55,29 @@ def test_turns_and_keys_of_a_scenario() -> None:
         assert [step.outcome for step in result.steps] == ["done"] * 5
         assert result.ended_by == "user"
         assert result.facts["codec"] == "PCMU"
+
+    run_real(main())
+
+
+def test_a_scenario_may_cancel_before_the_answer() -> None:
+    async def main() -> None:
+        async with peer(replies=(RINGING,)) as agent:
+            result = await run_call(Scenario("cancel", steps=[Line("cancel")]), Sip(agent.uri))
+            assert result.error is None
+            assert result.ended_code == 487 or result.steps[0].outcome == "done"
+            assert agent.methods() == ["INVITE", "CANCEL", "ACK"]
+
+    run_real(main())
+
+
+def test_a_scenario_may_reject_the_agents_call() -> None:
+    async def main() -> None:
+        async with dialler(ProbeAgent()) as options:
+            scenario = Scenario("reject", direction="be_dialled", steps=[Line("reject")])
+            endpoint = options["endpoint"]
+            assert isinstance(endpoint, SipEndpoint)
+            result = await run_call(scenario, Sip(endpoint=endpoint))
+            assert result.error is None
+            assert any("603 Decline" in message.text for message in endpoint.messages)
 
     run_real(main())

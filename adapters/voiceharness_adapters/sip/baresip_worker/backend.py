@@ -10,7 +10,6 @@ import asyncio
 import logging
 import os
 import re
-import socket
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -18,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 import baresip
 
 from voiceharness.clock import LoopClock
+from voiceharness_adapters.sip.baresip_worker.configuration import extra_configuration, free_port
+from voiceharness_adapters.sip.baresip_worker.log import SipTrace
 from voiceharness_adapters.sip.baresip_worker.media import FRAME_MS, Pump
 from voiceharness_adapters.sip.channel import now_ns
-from voiceharness_adapters.sip.trace import headers_of, redact
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -53,25 +53,6 @@ class _Call:
     pressed_ns: int = 0
 
 
-class _SipTrace(logging.Handler):
-    """Passes on the SIP messages that the stack logs; ``invites`` has the target and headers of calls that come in."""
-
-    def __init__(self, channel: Channel) -> None:
-        super().__init__()
-        self.invites: dict[str, tuple[str, dict[str, str]]] = {}
-        self._channel = channel
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Take one record: a line about it, and the message."""
-        head, _, message = record.getMessage().replace("\r\n", "\n").partition("\n")
-        way = "sent" if "TX" in head else "received"
-        text = message.strip() or head
-        if way == "received" and text.startswith("INVITE "):
-            headers = headers_of(text)
-            self.invites[headers.get("call-id", "")] = (text.split(None, 2)[1], headers)
-        self._channel.tell("message", way=way, peer=head.split("|")[-1].strip(), text=redact(text))
-
-
 class BaresipBackend:
     """The stack, its one user agent and its calls."""
 
@@ -81,7 +62,7 @@ class BaresipBackend:
         self._agent: baresip.UserAgent | None = None
         self._calls: dict[int, _Call] = {}
         self._options: Fields = {}
-        self._trace = _SipTrace(channel)
+        self._trace = SipTrace(channel)
         self._early_events: deque[baresip.StackEvent] = deque(maxlen=_MANY_EVENTS)
         self._next_incoming = 1
         self._tasks: set[asyncio.Task[None]] = set()
@@ -145,7 +126,7 @@ class BaresipBackend:
 
     async def _start(self, options: Fields) -> Fields:
         self._options = options
-        port = options["port"] or _free_port(options["host"])
+        port = options["port"] or free_port(options["host"])
         logging.getLogger("baresip.native.sip").addHandler(self._trace)
         logging.getLogger("baresip.native.sip").setLevel(logging.DEBUG)
         await self._runtime.start(
@@ -153,7 +134,7 @@ class BaresipBackend:
                 net_interface=options["host"],
                 max_concurrent_calls=None,
                 sip_trace=True,
-                extra_config_text=_extra_configuration(options, port),
+                extra_config_text=extra_configuration(options, port),
             )
         )
         self._agent = await baresip.UserAgent.create(self._runtime, self._account(f"{options['host']}:{port}"))
@@ -386,27 +367,6 @@ def _statistics(taken: _Call) -> Fields:
         "sent_lost": final.tx_lost,
         "round_trip_ms": final.rtt_ms,
     }
-
-
-def _extra_configuration(options: Fields, port: int) -> str:
-    lines = [
-        f"sip_listen {options['host']}:{port}",
-        "audio_jitter_buffer_type fixed",
-        "audio_jitter_buffer_ms 20-200",
-    ]
-    if options["tls_certificate"]:
-        lines.append(f"sip_certificate {options['tls_certificate']}")
-    if options["tls_authorities"]:
-        lines += [f"sip_cafile {options['tls_authorities']}", "sip_verify_server yes"]
-    return "\n".join(lines) + "\n"
-
-
-def _free_port(host: str) -> int:
-    """Return a port that is free now: the stack cannot tell which one it took."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def run(channel: Channel) -> None:
