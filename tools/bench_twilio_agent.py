@@ -3,7 +3,7 @@
     python tools/bench_twilio_agent.py PORT
 
 The delay in ms and the size of the answer's messages in bytes come in the path: ``/echo`` or ``/answer/DELAY/SIZE``.
-Sound is what is not 0xFF; the answer (1 s of tone) is sent ``DELAY`` after the last loud frame has arrived.
+Sound is what is not 0xFF; the answer (1 s of tone) is sent ``DELAY`` after the first quiet frame has arrived.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ class Agent(picows.WSListener):
         self.answer = [int(part) for part in path.strip("/").split("/")[1:]]
         self.head = b""
         self.loud = False
-        self.timer: asyncio.TimerHandle | None = None
 
     def on_ws_frame(self, transport: picows.WSTransport, frame: picows.WSFrame) -> None:
         """Take a frame."""
@@ -50,10 +49,10 @@ class Agent(picows.WSListener):
         if not self.answer:
             transport.send(picows.WSMsgType.TEXT, self.head + payload + b'"}}')
         elif not payload.startswith(b"////////"):
-            if self.timer is not None:
-                self.timer.cancel()
-            delay = self.answer[0] / 1000
-            self.timer = asyncio.get_running_loop().call_later(delay, self.speak, transport, self.answer[1])
+            self.loud = True
+        elif self.loud:
+            self.loud = False
+            asyncio.get_running_loop().call_later(self.answer[0] / 1000, self.speak, transport, self.answer[1])
 
     def speak(self, transport: picows.WSTransport, size: int) -> None:
         """Answer in messages of a size."""
