@@ -17,13 +17,13 @@ bin := $(VENV)/bin
 pip := $(bin)/python -m pip --disable-pip-version-check install --quiet
 pytest := $(bin)/pytest$(if $(SEED), --randomly-seed=$(SEED))
 
-.PHONY: demo test lint suite realtime virtual wheel peers clean
+.PHONY: demo test lint suite realtime real-agents virtual wheel peers clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.demo
 	$(bin)/voiceharness demo
 
-test: peers lint suite realtime
+test: peers lint suite real-agents realtime
 
 lint: $(VENV)/.dev
 	$(bin)/ruff check
@@ -38,6 +38,9 @@ suite: $(VENV)/.dev
 realtime: $(VENV)/.dev
 	$(pytest) -n 0 -m realtime
 
+# Agents that others wrote, each in an environment of its own: their requirements clash with each other's.
+real-agents: $(VENV)/.real-agents
+
 virtual: $(VENV)/.test
 	$(pytest) -n $(JOBS) -m virtual
 
@@ -47,6 +50,10 @@ wheel: $(VENV)/.dev
 
 peers:
 	@sh tools/apt_install.sh $(APT_PEERS) || echo "Tests that need them will be skipped."
+
+$(VENV)/.real-agents: tools/setup_real_agents.sh | $(VENV)/.dev
+	@sh tools/setup_real_agents.sh $(bin)/python $(VENV)/peers
+	@touch $@
 
 clean:
 	rm -rf .venv .make dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

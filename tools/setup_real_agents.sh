@@ -18,5 +18,6 @@ agent() {
 
 mkdir -p "$folder"
 agent pipecat 'pipecat-ai[websocket]>=1.3,<2' uvicorn &
+pipecat=$!
 agent openai_agents 'openai-agents[realtime]>=0.21.1' starlette uvicorn
-wait $!
+wait "$pipecat"

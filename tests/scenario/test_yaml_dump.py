@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -34,6 +34,7 @@ from voiceharness.scenario.steps import (
     Press,
     Say,
     Silence,
+    Via,
     Wait,
 )
 from voiceharness.scenario.triggers import AfterSeconds, AfterWords, AtRandom, AtTime, Trigger, seconds
@@ -49,12 +50,12 @@ text = st.text(min_size=1).map(lambda words: f"so {words}")
 amounts = st.floats(min_value=0.001, max_value=1e6, allow_nan=False)
 maybe = st.one_of(st.none(), amounts)
 digits = st.text("0123456789*#ABCD", min_size=1)
-triggers: st.SearchStrategy[Trigger] = st.one_of(
+waiting_triggers: st.SearchStrategy[Trigger] = st.one_of(
     st.builds(AfterSeconds, amounts),
     st.builds(AfterWords, st.integers(1, 99)),
     st.builds(AtRandom, st.floats(0, 1), st.floats(1, 9), st.floats(0, 1)),
-    st.builds(AtTime, amounts),
 )
+triggers: st.SearchStrategy[Trigger] = st.one_of(waiting_triggers, st.builds(AtTime, amounts))
 expectations: st.SearchStrategy[Expectation] = st.one_of(
     st.builds(ResponseLatency, amounts, maybe, maybe),
     st.builds(StopLatency, maybe, amounts),
@@ -70,7 +71,8 @@ steps: st.SearchStrategy[AnyStep] = st.one_of(
     st.builds(Hear, st.one_of(st.none(), text), maybe, up_to=st.one_of(st.none(), st.builds(AfterWords, st.just(2)))),
     st.builds(Hear, within=amounts, absent=st.just(True)),
     st.builds(Say, text, voice=st.one_of(st.none(), text), speed=amounts, gap=amounts),
-    st.builds(Interrupt, text, after=triggers, via=st.sampled_from(["auto", "speech", "signal", "both"]), within=maybe),
+    st.builds(Interrupt, text, after=waiting_triggers, via=st.sampled_from(get_args(Via)), within=maybe),
+    st.builds(Interrupt, text, after=triggers),
     st.builds(Interrupt, after=triggers, digits=digits),
     st.builds(Press, digits, st.sampled_from(["auto", "inband"]), st.integers(1, 999), st.integers(1, 999)),
     st.builds(Wait, amounts),
