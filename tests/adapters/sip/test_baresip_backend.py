@@ -23,7 +23,7 @@ from voiceharness.errors import (
     UnsupportedCapabilityError,
 )
 from voiceharness_adapters.sip import Sip, SipEndpoint, SipSettings
-from voiceharness_adapters.sip.host import serve_calls
+from voiceharness_adapters.sip.hosting import serve_calls
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,4 +15,4 @@ __all__: list[str] = []
 @pytest.mark.realtime
 @pytest.mark.parametrize("rule", RULES)
 def test_the_adapter_keeps_the_contract(rule: str) -> None:
-    run_real(check_adapter(Sip, host, dialler=dialler, rules=[rule], calls=5, patience=8.0))
+    run_real(check_adapter(Sip, host, dialler=dialler, rules=[rule], calls=5, patience=5.0))

@@ -18,7 +18,7 @@ from voiceharness.clock import LoopClock, run_real
 from voiceharness.doubles import ProbeAgent, ScriptedPhoneAgent
 from voiceharness.errors import CallDroppedError, CallRejectedError, ConnectError
 from voiceharness_adapters.sip import Sip, SipEndpoint, SipSettings, host
-from voiceharness_adapters.sip.host import AgentSide, serve_calls
+from voiceharness_adapters.sip.hosting import AgentSide, serve_calls
 from voiceharness_adapters.sip.nonce import NONCE_HEADER
 
 if TYPE_CHECKING:

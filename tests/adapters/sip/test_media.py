@@ -16,7 +16,7 @@ from voiceharness.audio.signals import tone
 from voiceharness.clock import NS, LoopClock, run_real
 from voiceharness.doubles import ProbeAgent
 from voiceharness_adapters.sip import Sip, SipEndpoint, SipSettings, host
-from voiceharness_adapters.sip.host import serve_calls
+from voiceharness_adapters.sip.hosting import serve_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

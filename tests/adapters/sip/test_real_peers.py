@@ -16,7 +16,7 @@ from voiceharness.clock import LoopClock, run_real
 from voiceharness.doubles import ProbeAgent
 from voiceharness.errors import CallRejectedError, ConnectError
 from voiceharness_adapters.sip import Sip, SipEndpoint, SipSettings
-from voiceharness_adapters.sip.host import serve_calls
+from voiceharness_adapters.sip.hosting import serve_calls
 
 if TYPE_CHECKING:
     from pathlib import Path

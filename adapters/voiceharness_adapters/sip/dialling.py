@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from voiceharness.errors import ConnectError
 from voiceharness_adapters.sip.endpoint import SipEndpoint
-from voiceharness_adapters.sip.host import AgentSide
+from voiceharness_adapters.sip.hosting import AgentSide
 from voiceharness_adapters.sip.settings import SipSettings, choose_backend
 
 if TYPE_CHECKING:
