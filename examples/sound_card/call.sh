@@ -1,6 +1,7 @@
 #!/bin/sh
 # Call an agent that is a program of its own, over virtual cables on a private sound server: no device, no session.
-# Try it:  sh examples/sound_card/call.sh examples/quiet_user.yaml voiceharness.demo.agent:AppointmentLine
+# The agent takes one call, so give a file with one scenario, whose end is the user's or a limit.
+# Try it:  sh examples/sound_card/call.sh examples/keypad.yaml voiceharness.demo.agent:AppointmentLine
 set -eu
 scenario=$1 agent=$2
 exec voiceharness devices create-cables --private desk -- sh -eu -c '

@@ -67,7 +67,7 @@ class SoundCard(VoiceAgentAdapter):
         server: Annotated[str, Option("address of the PulseAudio server; empty: the session's")] = "",
         device_rate: Annotated[int, Option("rate to open the devices at; 0: their own", "Hz")] = 0,
         latency_ms: Annotated[int, Option("latency to ask the driver for", "ms")] = 40,
-        lead_ms: Annotated[int, Option("how far ahead user audio is made, a multiple of 10", "ms")] = 60,
+        lead_ms: Annotated[int, Option("how far ahead user audio is made, a multiple of 10", "ms")] = 100,
         delay_ms: Annotated[float | None, Option("how long the path takes, if you know it", "ms")] = None,
         chirp: Annotated[bool, Option("measure the path with a chirp first; only if no agent listens yet")] = False,
         rate: Annotated[int, Option("line rate: 8000, 16000 or 48000", "Hz")] = 8000,

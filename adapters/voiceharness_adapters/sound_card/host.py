@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from voiceharness_adapters.sound_card.cables import Cables, temporary_cables
 from voiceharness_adapters.sound_card.far_side import FarSide
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from voiceharness.agent import PhoneAgent
 
 __all__ = ["host", "serve_on"]
-
-SHARED_LEAD_MS: Final = 100
-"""How far ahead the user's sound is made where an agent, with all its work, shares this process."""
 
 
 @asynccontextmanager
@@ -33,7 +30,7 @@ async def host(agent: PhoneAgent) -> AsyncIterator[Mapping[str, object]]:
         temporary_cables(Cables(server=server)) as cables,
         serve_on(agent, cables) as far_side,
     ):
-        yield {"cables": cables.name, "server": server.address, "far_side": far_side, "lead_ms": SHARED_LEAD_MS}
+        yield {"cables": cables.name, "server": server.address, "far_side": far_side}
 
 
 @asynccontextmanager

@@ -146,7 +146,7 @@ def test_two_calls_at_once_hear_their_own_agents() -> None:
 
     async def one_of(cables: Cables) -> CallResult:
         async with serve_on(agent(), cables) as far_side:
-            options: dict[str, Any] = {"server": cables.server.address, "far_side": far_side, "lead_ms": 100}
+            options: dict[str, Any] = {"server": cables.server.address, "far_side": far_side}
             return await run_call(SHORT, SoundCard(cables.name, **options))
 
     result = trusted(call)
