@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from voiceharness.errors import CallDroppedError, ConnectError, MediaTimeoutError
 from voiceharness_adapters.sip.quality import StreamTotals
+from voiceharness_adapters.sip.wire import NOTHING_SENT, Heard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from voiceharness_adapters.sip.wire import Heard
     from voiceharness_adapters.sip.worker import Event, SipWorker
 
 __all__ = ["CallEnd", "SipCall"]
@@ -212,7 +212,8 @@ class SipCall:
         if self.state == "ended":
             self._count(event["stats"])
             if self._confirmed.done() and self.answered is None and self.media["status"] == "active":
-                self.answered = self._latest  # it ended before the first tick
+                nothing = Heard(self.number, 0, NOTHING_SENT, event["at_ns"], b"")
+                self.answered = self._latest or nothing  # it ended before the first tick
             self.end = CallEnd(event["code"], event["reason"], event["ours"], event["at_ns"], event.get("final"))
             self._finish()
 
