@@ -91,6 +91,7 @@ class AgentSide:
             await self._call.answer(200)
         except ConnectError as error:
             logger.warning("sip: a call to the agent could not be answered: %s", error)
+            await self._call.hang_up(500)
             return
         await self.talk()
 
