@@ -343,3 +343,33 @@ def test_no_step_ends_after_the_call() -> None:
     assert result.steps[0].end == 0.5 * RATE
     assert result.record is not None
     assert [event.at for event in result.record.of_kind("step_ended")] == [0.5 * RATE]
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["without items", "with items"])
+def test_the_rest_of_a_turn_that_was_too_long_is_not_the_answer_to_what_the_user_said_over_it(named: bool) -> None:
+    """The agent goes on for 20 s with short pauses, the user speaks over it after 10 s; the answer comes at 25 s."""
+    name = "a" if named else None
+    going_on = [(index * 1.3, tone(440, 1.0, item=name)) for index in range(15)]
+    agent = ScriptedPhoneAgent([*going_on, (25.0, tone(880, 1.0, item="b" if named else None))])
+    result = play(
+        agent,
+        Hear(within=3, max_duration=10),
+        Say(audio=tone(500, 1.0)),
+        Hear(within=20),
+        allow=FINDING_KINDS,
+    )
+    assert failures(result) == ["turn_too_long"]
+    assert result.steps[2].end == pytest.approx((26.0 + 0.7) * RATE, abs=2)
+
+
+def test_an_answer_that_follows_the_flush_of_a_turn_that_was_too_long_is_one() -> None:
+    agent = ScriptedPhoneAgent([(0.0, tone(440, 30.0)), (10.5, Flush()), (11.2, tone(880, 1.0))])
+    result = play(
+        agent,
+        Hear(within=3, max_duration=10),
+        Say(audio=tone(500, 1.0)),
+        Hear(within=20),
+        allow=FINDING_KINDS,
+    )
+    assert failures(result) == ["turn_too_long"]
+    assert result.steps[2].end == pytest.approx((12.2 + 0.7) * RATE, abs=2)

@@ -75,6 +75,7 @@ class Downlink:
         self._on_mark = on_mark
         self._ear = Ear(rate)
         self._words = WordTrack(rate)
+        self._unfinished: tuple[int, int] | None = None
         self._turns_done: list[tuple[int, str | None]] = []
         self._began: dict[str | None, int] = {}
         self._loud_until = self._looked_at = -rate
@@ -184,8 +185,30 @@ class Downlink:
         return None
 
     def next_onset(self, position: int) -> int | None:
-        """Return the onset of the first segment that begins at or after a position, if any is known."""
-        return next((span.onset for span in self.segments() if span.onset >= position), None)
+        """Return the onset of the first segment that begins at or after a position, if any is known.
+
+        The rest of a turn that was left unfinished is none: it goes on over its pauses, until it ends.
+        """
+        begun = (span.onset for span in self.segments() if span.onset >= position)
+        return next((onset for onset in begun if not self._goes_on(onset)), None)
+
+    def leave_unfinished(self, onset: int, tail: int) -> None:
+        """Take note that the wait for a turn ended before the turn did, which a silence of ``tail`` will end."""
+        self._unfinished = (onset, tail)
+
+    def _goes_on(self, onset: int) -> bool:
+        """Say whether sound that begins somewhere is the rest of the unfinished turn."""
+        if self._unfinished is None:
+            return False
+        began, tail = self._unfinished
+        over = self.silence_after(began, tail)
+        if over is None or onset >= over[0] or began < self.flushed_at <= onset:
+            return False
+        return self._item_at(onset) == self._item_at(began)
+
+    def _item_at(self, position: int) -> str | None:
+        pieces = self.playout.arrivals()
+        return next((piece.item for piece in pieces if piece.start <= position < piece.start + piece.samples), None)
 
     def silence_after(self, position: int, length: int) -> tuple[int, int] | None:
         """Return where the speech that is heard at a position ends, and where a silence of ``length`` after it is over.

@@ -86,4 +86,7 @@ async def _until_silence(line: Line, onset: int, tail: int, cap: int) -> HeardTu
     offset = onset if silence is None else min(silence[0], line.now)
     if ended is not None:
         return HeardTurn("heard", onset, offset)
-    return HeardTurn("call_ended" if line.ended is not None else "turn_too_long", onset, offset)
+    if line.ended is not None:
+        return HeardTurn("call_ended", onset, offset)
+    line.downlink.leave_unfinished(onset, tail)
+    return HeardTurn("turn_too_long", onset, offset)
