@@ -36,6 +36,9 @@ GOODBYE: Final = 1.0
 MEDIA_TIMEOUT: Final = 5.0
 """Seconds until an answered call must have media."""
 
+AT_ONCE: Final = 40
+"""Calls that may come at the same moment: each needs somebody who waits for it."""
+
 _LEAD: Final = 4
 _FOR_EVER: Final = 10.0**9
 
@@ -54,13 +57,13 @@ async def host(agent: PhoneAgent) -> AsyncIterator[Mapping[str, object]]:
 async def serve_calls(agent: PhoneAgent, endpoint: SipEndpoint) -> AsyncIterator[None]:
     """Answer every call to an open endpoint with an agent."""
     calls: set[asyncio.Task[None]] = set()
-    accepting = asyncio.create_task(_accept(agent, endpoint, calls), name="SIP host")
+    accepting = [asyncio.create_task(_accept(agent, endpoint, calls), name="SIP host") for _ in range(AT_ONCE)]
     try:
         yield
     finally:
-        for task in (accepting, *calls):
+        for task in (*accepting, *calls):
             task.cancel()
-        await asyncio.gather(accepting, *calls, return_exceptions=True)
+        await asyncio.gather(*accepting, *calls, return_exceptions=True)
 
 
 async def _accept(agent: PhoneAgent, endpoint: SipEndpoint, calls: set[asyncio.Task[None]]) -> None:
