@@ -121,9 +121,11 @@ async def _running(folder: Path, script: Path) -> AsyncIterator[None]:
     process = await asyncio.create_subprocess_exec(
         *("pulseaudio", "-n", "-F", str(script), "--daemonize=no", "--exit-idle-time=-1", "--disallow-exit"),
         *("--use-pid-file=no", "--realtime=yes", "--high-priority=yes", "--log-target=stderr", "--log-level=info"),
+        "--disable-shm=yes",  # a client whose shared memory goes away with the server waits for ever
         env={**os.environ, "PULSE_RUNTIME_PATH": str(folder), "HOME": str(folder), "LC_ALL": "C"},
         stdin=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,  # a signal to our group ends our streams before it ends their server
     )
     reading: asyncio.Task[None] | None = None
     try:
