@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from voiceharness.cli.output import complain, tell, tell_json
-from voiceharness.clock import run_real
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Coroutine, Sequence
 
     from voiceharness.agent import PhoneAgent
     from voiceharness_adapters.sound_card.cables import Cables
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from voiceharness_adapters.sound_card.stream import Opening
 
 __all__ = ["devices"]
+
+T = TypeVar("T")
 
 NOT_SUPPORTED: Final = 4
 METER_COLUMNS: Final = 40
@@ -67,7 +67,7 @@ def test_command(cables: str, output: str, source: str, channel: int, store: boo
     opening = SoundCard(
         cables, output=output, input=source, agent_channel=channel + bool(cables), server=server
     ).opening
-    path = run_real(_measured(opening, channel - 1, meter=not as_json))
+    path = _run(_measured(opening, channel - 1, meter=not as_json))
     if store:
         remember_delay(opening.pair, path.delay)
     if as_json:
@@ -97,9 +97,9 @@ def create_command(private: bool, server: str, name: str, command: Sequence[str]
     if private != bool(command):
         raise click.UsageError("--private needs a COMMAND to be private to, and only --private takes one")
     if private:
-        return run_real(_run_with_cables(name, command))
+        return _run(_run_with_cables(name, command))
     cables = Cables(name, PulseServer(server))
-    run_real(create_cables(cables))
+    _run(create_cables(cables))
     tell(
         f"made the cables {name}: in the agent's program choose the microphone {cables.agent_microphone} and the "
         f"speaker {cables.to_user}; call it with --adapter sound_card --set cables={name}"
@@ -115,7 +115,7 @@ def remove_command(server: str, name: str) -> int:
     from voiceharness_adapters.sound_card.cables import Cables, remove_cables
     from voiceharness_adapters.sound_card.pulse import PulseServer
 
-    there = run_real(remove_cables(Cables(name, PulseServer(server))))
+    there = _run(remove_cables(Cables(name, PulseServer(server))))
     tell(f"took the cables {name} away" if there else f"there were no cables {name}")
     return 0
 
@@ -130,8 +130,15 @@ def serve_command(agent: str, server: str, cables: str) -> int:
     from voiceharness_adapters.sound_card.cables import Cables
     from voiceharness_adapters.sound_card.pulse import PulseServer
 
-    run_real(_serve(load_agent(agent), Cables(cables, PulseServer(server))))
+    _run(_serve(load_agent(agent), Cables(cables, PulseServer(server))))
     return 0
+
+
+def _run(main: Coroutine[Any, Any, T]) -> T:
+    """Run in real time. An event loop is loaded when a command needs one, not for ``--help``."""
+    from voiceharness.clock import run_real
+
+    return run_real(main)
 
 
 def list_all(server: str, *, as_json: bool) -> int:
@@ -139,7 +146,7 @@ def list_all(server: str, *, as_json: bool) -> int:
     from voiceharness_adapters.sound_card.listing import advice, list_devices
     from voiceharness_adapters.sound_card.pulse import PulseServer
 
-    found = run_real(list_devices(PulseServer(server)))
+    found = _run(list_devices(PulseServer(server)))
     if as_json:
         tell_json({"devices": [asdict(device) for device in found], "advice": advice(found)})
         return 0
@@ -176,6 +183,8 @@ async def _measured(opening: Opening, channel: int, *, meter: bool) -> MeasuredP
 
 
 async def _serve(agent: PhoneAgent, cables: Cables) -> None:
+    import asyncio
+
     from voiceharness_adapters.sound_card.host import serve_on
 
     lines = asyncio.StreamReader()
@@ -193,6 +202,8 @@ async def _serve(agent: PhoneAgent, cables: Cables) -> None:
 
 async def _run_with_cables(name: str, command: Sequence[str]) -> int:
     """Run a command that finds private cables as those of its session; return its exit code."""
+    import asyncio
+
     from voiceharness_adapters.sound_card.cables import Cables, temporary_cables
     from voiceharness_adapters.sound_card.pulse import private_server
 

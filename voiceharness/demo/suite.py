@@ -56,7 +56,11 @@ DEMO_CALLS: Final = (
     DemoCall("says mm-hmm while it listens"),
     DemoCall("says nothing"),
     DemoCall("interrupts the greeting", "talks_on", frozenset({"stop_latency"})),
-    DemoCall("interrupts the greeting", "leaks_after_flush", frozenset({"audio_after_flush", "residual_burst"})),
+    DemoCall(
+        "interrupts the greeting",
+        "leaks_after_flush",
+        frozenset({"audio_after_flush", "residual_burst", "stop_latency"}),
+    ),
     DemoCall("books an appointment", "slow", frozenset({"response_latency"})),
     DemoCall("books an appointment", "deaf_to_digits", frozenset({"no_answer", "hear_text"})),
     DemoCall(
