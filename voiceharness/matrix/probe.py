@@ -81,7 +81,8 @@ def _proof_of(error: BaseException) -> Proof:
     """Say what an error shows: the adapter refused, this machine cannot tell, or the call broke."""
     refusal = _cause(error, UnsupportedCapabilityError) or _cause(error, VirtualTimeError)
     if refusal is not None:
-        return Proof.nothing(f"refused: {refusal}")
+        first_line = str(refusal).partition("\n")[0]  # the stack below it names files of this machine
+        return Proof.nothing(f"refused: {first_line}")
     told = f"{type(error).__name__}: {error}"
     if isinstance(error, ConfigurationError | DeviceError):
         return Proof.unable(told)
