@@ -1,8 +1,9 @@
-"""Rules for the whole suite: which tests are virtual, and that nothing is skipped quietly on CI."""
+"""Rules for the whole suite: which tests are virtual, that nothing is skipped quietly on CI, and that Ctrl-C works."""
 
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,15 @@ __all__: list[str] = []
 pytest_plugins = ["pytester"]
 
 NOT_INSTALLED = ("Skipped: not installed", "Skipped: could not import")
+
+
+def pytest_configure() -> None:
+    """Listen to interrupts even where the suite runs in the background of a shell, which ignores them for it.
+
+    What ignores them is inherited: the programs that some tests start and interrupt would never hear of it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
