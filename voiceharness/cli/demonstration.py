@@ -25,7 +25,7 @@ def run_demo_suite(*, out: Path, junit: Path | None, as_json: bool, over: str = 
     from voiceharness.demo.suite import run_demo
 
     progress = Progress()
-    verdicts = run_demo(on_step=lambda step: progress.step(step.label), over=over)
+    verdicts = run_demo(on_step=lambda step: progress.step(step.label), over=over.replace("-", "_"))
     return tell_verdicts(verdicts, progress, out=out, junit=junit, as_json=as_json)
 
 
