@@ -276,13 +276,15 @@ finally:
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, -signal.SIGINT)])
 def test_a_run_that_is_told_to_stop_ends_its_call_once_and_keeps_the_evidence(sent: signal.Signals, code: int) -> None:
     """Case B35: SIGTERM, and the keyboard's interrupt."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SILENT_CALL], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "answered\n"
-    process.send_signal(sent)
-    told, _ = process.communicate(timeout=30)
+    command = [sys.executable, "-c", SILENT_CALL]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "answered\n"
+            process.send_signal(sent)
+            told, _ = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert told.splitlines() == ["kept True", "ended 1"]
     assert process.returncode == code
 
