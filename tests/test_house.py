@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ __all__: list[str] = []
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = {"voiceharness": ROOT / "voiceharness", "voiceharness_adapters": ROOT / "adapters" / "voiceharness_adapters"}
+WORKERS = {"voiceharness_adapters.sip.pjsua2_worker": "pjsua2", "voiceharness_adapters.sip.baresip_worker": "baresip"}
 MODULE_LINES = 500
 FUNCTION_LINES = 50
 CATCH_ALLS = {"base", "common", "helpers", "manager", "utils"}
@@ -87,9 +89,15 @@ def test_importing_any_module_opens_starts_and_loads_nothing() -> None:
     assert json.loads(python(str(probe), *PACKAGES)) == []
 
 
+def can_run_here(module: str) -> bool:
+    """A SIP worker needs its library, which not every Python has a wheel of."""
+    needed = next((library for worker, library in WORKERS.items() if module.startswith(worker)), None)
+    return needed is None or find_spec(needed) is not None
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_exported_name_exists_and_is_listed_once(package: str) -> None:
-    for name in module_names([package]):
+    for name in filter(can_run_here, module_names([package])):
         module = importlib.import_module(name)
         exported = getattr(module, "__all__", [])
         assert [missing for missing in exported if not hasattr(module, missing)] == [], name
