@@ -18,12 +18,11 @@ def test_words_lie_where_their_items_audio_was_played() -> None:
     assert [(word.text, word.start, word.end) for word in placed] == [("one", 1000, 4200), ("two", 5000, 8200)]
 
 
-def test_a_word_counts_when_its_last_sample_was_heard() -> None:
+def test_a_word_ends_with_the_last_sample_of_its_audio() -> None:
+    """A word counts when all of it was heard, so its end is what is waited for."""
     track = WordTrack(8000)
     track.add_words(words_of("one", "two"))
-    pieces = [Arrival(0, 0, 8000, 8000, "a")]
-    assert [word.text for word in track.heard(pieces, 3200)] == ["one"]
-    assert [word.text for word in track.heard(pieces, 3199)] == []
+    assert [word.end for word in track.placed([Arrival(0, 0, 8000, 8000, "a")])] == [3200, 7200]
 
 
 def test_words_follow_the_pieces_of_their_item_over_gaps() -> None:

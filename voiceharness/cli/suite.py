@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from voiceharness.cli.output import complain, takes_unicode, tell, tell_json
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import save_call
-from voiceharness.report.console import call_text, suite_text
+from voiceharness.report.console import suite_text
 from voiceharness.report.document import call_document
 from voiceharness.report.html.call_page import write_call_page
 from voiceharness.report.html.suite_page import SUITE_PAGE, write_suite_page
@@ -58,10 +58,6 @@ class SuiteRun:
     def keep(self, call: SuiteCall) -> None:
         """Remember what to tell of a call whose evidence is saved."""
         self._calls.append(call)
-
-    def tell_last(self) -> None:
-        """Tell of the call that was added last."""
-        tell(call_text(self._calls[-1]["call"], ascii_only=not takes_unicode()))
 
     def finish(self, *, junit: Path | None, as_json: bool) -> SuiteDocument:
         """Save and tell of the suite as a whole, and return it."""

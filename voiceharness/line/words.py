@@ -55,10 +55,6 @@ class WordTrack:
         """Take note that an item's audio and text are complete."""
         self._items.setdefault(item, _Item()).is_complete = True
 
-    def heard(self, arrivals: Iterable[Arrival], until: int) -> list[HeardWord]:
-        """Return the words whose last sample lies before a position and was not flushed, in order of their audio."""
-        return [word for word in self.placed(arrivals) if word.end <= until]
-
     def placed(self, arrivals: Iterable[Arrival]) -> list[HeardWord]:
         """Return all words whose audio is (or is going to be) heard, in order of their audio."""
         if not self._items:
