@@ -41,7 +41,9 @@ class Job:
     ``folder`` is where its evidence goes; no two jobs share one. ``adapter``, ``options`` and ``agent`` are those of
     :class:`Target`; an agent goes by ``package.module:name``, or is a class or function at the top of a module.
     ``cache`` is a folder of speech that any number of processes share. ``pages`` says of which calls a page is written.
-    ``allow_untrusted``: judge the call by its expectations although the harness was late.
+    ``allow_untrusted``: judge the call by its expectations although the harness was late. ``resources`` are the scarce
+    things that the call takes while it lasts, by name and how much of each (``{"trunk": 1}``); an engine that shares
+    calls out among machines minds them, see :func:`run_jobs`.
     """
 
     scenario: Scenario
@@ -54,6 +56,7 @@ class Job:
     cache: Path | None = None
     pages: Pages = "none"
     allow_untrusted: bool = False
+    resources: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def target(self) -> Target:
