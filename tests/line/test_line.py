@@ -23,6 +23,7 @@ from voiceharness.events import CallEnded, Digit, Flush, Interrupted, Mark, Mark
 from voiceharness.line.ending import LineEnd
 from voiceharness.line.opening import open_line
 from voiceharness.line.settings import LineSettings
+from voiceharness.line.turn import Answer
 from voiceharness_adapters.in_process import InProcess
 
 if TYPE_CHECKING:
@@ -290,7 +291,7 @@ def test_an_answer_after_a_flush_is_noticed_when_it_begins_however_much_had_been
 
     async def body(line: Line) -> int:
         await line.until_position(16000)
-        turn = await line.hear(since=16000)
+        turn = await line.hear(Answer(16000, 16000))
         assert turn.outcome == "heard"
         assert (turn.onset, turn.offset) == pytest.approx((24000, 28000), abs=2)
         return line.now
@@ -352,7 +353,7 @@ def test_a_hang_up_is_noticed_behind_the_sound_that_was_sent_before_it() -> None
     """With a delay, what the agent said just before it hung up is heard to its end."""
 
     async def body(line: Line) -> tuple[str, int, int]:
-        turn = await line.hear(since=0)
+        turn = await line.hear(Answer(0, 0))
         assert line.ended is not None
         return turn.outcome, turn.offset, line.ended.at
 

@@ -13,7 +13,7 @@ from voiceharness.doubles import Cue, ScriptedPhoneAgent, SilentAgent, TurnTakin
 from voiceharness.events import CallEnded, Digit, EndOfStream, Flush, RemoteHangup, TurnDone, Word, Words
 from voiceharness.measure.finding import FINDING_KINDS
 from voiceharness.scenario.checks import Ended, ResponseLatency
-from voiceharness.scenario.steps import AnyStep, Check, Hangup, Hear, Press, Say, Silence, Wait
+from voiceharness.scenario.steps import AnyStep, Check, Hangup, Hear, Interrupt, Press, Say, Silence, Wait
 from voiceharness.scenario.triggers import AfterSeconds, AfterWords
 
 if TYPE_CHECKING:
@@ -77,6 +77,27 @@ def test_an_agent_that_talks_over_the_user_and_then_says_nothing_has_no_latency(
     assert result.metrics is not None
     assert result.metrics.latencies == (None,)
     assert result.metrics.double_talk > 0
+
+
+def test_an_answer_that_begins_just_before_the_users_end_is_the_answer() -> None:
+    agent = ScriptedPhoneAgent([(1.3, tone(440, 2.0))])
+    result = play(agent, Say(audio=tone(500, 1.5)), Hear(within=5), Hear(within=1, absent=True))
+    assert result.outcome == "passed"
+    assert result.steps[1].end == pytest.approx((3.3 + 0.7) * RATE, abs=2)
+
+
+def test_an_answer_that_begins_just_before_the_users_end_can_be_interrupted() -> None:
+    agent = ScriptedPhoneAgent([(1.3, tone(440, 3.0))])
+    result = play(agent, Say(audio=tone(500, 1.5)), Interrupt(audio=tone(500, 0.5), after=AfterSeconds(1.5)))
+    assert "no_answer" not in failures(result)
+    assert result.steps[1].end == pytest.approx((1.3 + 1.5 + 0.5) * RATE, abs=2)
+
+
+def test_a_backchannel_at_the_users_end_is_not_the_answer() -> None:
+    agent = ScriptedPhoneAgent([(1.3, tone(440, 0.5)), (3.0, tone(880, 1.0))])
+    result = play(agent, Say(audio=tone(500, 1.5)), Hear(within=5))
+    assert result.outcome == "passed"
+    assert result.steps[1].end == pytest.approx((4.0 + 0.7) * RATE, abs=2)
 
 
 def test_a_pause_inside_a_turn_does_not_end_it() -> None:

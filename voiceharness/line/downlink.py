@@ -192,6 +192,17 @@ class Downlink:
         begun = (span.onset for span in self.segments() if span.onset >= position)
         return next((onset for onset in begun if not self._goes_on(onset)), None)
 
+    def turn_onset(self, position: int, tail: int) -> int | None:
+        """Return the onset of the turn that is being heard at a position; a silence of ``tail`` parts turns."""
+        onset = until = None
+        for span in self.segments():
+            if span.onset > position:
+                break
+            if until is None or span.onset - until >= tail:
+                onset = span.onset
+            until = span.offset
+        return onset if until is not None and until > position else None
+
     def leave_unfinished(self, onset: int, tail: int) -> None:
         """Take note that the wait for a turn ended before the turn did, which a silence of ``tail`` will end."""
         self._unfinished = (onset, tail)

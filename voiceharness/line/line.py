@@ -32,7 +32,7 @@ from voiceharness.line.playout import LivePlayout, PendingMark, QueuedPlayout
 from voiceharness.line.record import CallRecord, TimelineEvent
 from voiceharness.line.sample_clock import SampleClock
 from voiceharness.line.timeline import Timeline
-from voiceharness.line.turn import HeardTurn, hear_turn
+from voiceharness.line.turn import Answer, HeardTurn, hear_turn
 from voiceharness.line.uplink import Uplink, Utterance
 
 if TYPE_CHECKING:
@@ -221,9 +221,9 @@ class Line:
     # The agent's side
 
     async def hear(
-        self, *, since: int, within: float | None = None, tail: float | None = None, cap: float | None = None
+        self, answer: Answer, *, within: float | None = None, tail: float | None = None, cap: float | None = None
     ) -> HeardTurn:
-        """Wait for the agent's turn that begins at or after a position, and for its end.
+        """Wait for the agent's answer, and for its end.
 
         ``within``: seconds from now for its first sound; ``tail``: seconds of silence that end it; ``cap``: seconds
         after which the wait ends whatever is heard. Defaults are the adapter's.
@@ -231,7 +231,7 @@ class Line:
         adapter = self.adapter
         return await hear_turn(
             self,
-            since=since,
+            answer=answer,
             within=adapter.response_timeout if within is None else within,
             tail=adapter.tail_silence if tail is None else tail,
             cap=adapter.max_turn_duration if cap is None else cap,
@@ -251,13 +251,13 @@ class Line:
         """
         if self.ended is not None or not self.adapter.is_connected:
             raise PendingTransportError(self.adapter.name, "take a turn")
-        since = self.now
+        answer = Answer(self.now, self.now)
         if message.audio is not None and len(message.audio):
             utterance = self.say(resample(message.audio.samples, message.audio.rate, self.settings.rate))
             self.note_utterance(utterance, source="say", step=None, text=message.text)
             await self.said(utterance)
-            since = utterance.offset
-        turn = await self.hear(since=since)
+            answer = Answer(utterance.offset, utterance.onset)
+        turn = await self.hear(answer)
         heard = self.downlink.heard.view(turn.onset, turn.offset)
         return AudioChunk.from_samples(heard, self.settings.rate, turn.onset)
 

@@ -51,7 +51,7 @@ async def barge_in(player: Player, step: Interrupt, index: int) -> None:
 
 async def _leave_alone(player: Player, step: Interrupt) -> None:
     """Hear a turn to its end: chance chose not to interrupt it."""
-    turn = await player.line.hear(since=player.since, within=step.within)
+    turn = await player.line.hear(player.answer, within=step.within)
     if not turn.has_speech:
         _never_spoke(player)
     player.cursor = player.line.now

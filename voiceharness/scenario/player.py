@@ -1,9 +1,10 @@
 """Plays the steps of a scenario on a line, one after another.
 
-Theory of operation. The player keeps two positions. ``cursor`` is where the scenario stands: the exact sample at
-which the last step ended, not the time at which its task woke up, so a late event loop moves no user audio. ``since``
-is where the agent's next turn must begin to be taken as the answer: the user's offset after the user spoke, the end of
-the turn after one was heard. The uplink goes on by itself meanwhile; a step only places sound and waits for positions.
+Theory of operation. The player keeps where it stands. ``cursor`` is the exact sample at which the last step ended, not
+the time at which its task woke up, so a late event loop moves no user audio. ``answer`` is what is taken as the agent's
+next turn: one that begins at or after the user's offset after the user spoke (or an early answer), at or after the end
+of the turn after one was heard. The uplink goes on by itself meanwhile; a step only places sound and waits for
+positions.
 
 When the call has ended, the steps that are left are skipped, and what they expected counts as not met.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from voiceharness.line.bell import NOTHING
-from voiceharness.line.turn import turn_over
+from voiceharness.line.turn import Answer, turn_over
 from voiceharness.scenario.barge_in import barge_in
 from voiceharness.scenario.checks import Ended
 from voiceharness.scenario.expectations import CheckResult, judge, judge_text
@@ -58,12 +59,21 @@ class Player:
         self.words = words
         self.capabilities = capabilities
         self.cursor = 0
-        self.since = 0
+        self.answer = Answer(0, 0)
         self.steps: list[StepResult] = []
         self.checks: list[CheckResult] = []
         self._evidence = evidence
         self._on_step = on_step
         self.current = 0
+
+    @property
+    def since(self) -> int:
+        """Where the agent's next turn must begin to be taken as the answer, unless it is an early one."""
+        return self.answer.since
+
+    @since.setter
+    def since(self, position: int) -> None:
+        self.answer = Answer(position, position)
 
     async def play(self) -> None:
         """Play all steps; whatever the call does, this returns."""
@@ -119,7 +129,8 @@ class Player:
         utterance = self.line.say(clip.samples, at=at, from_onset=from_onset)
         self.line.note_utterance(utterance, source=step.kind, step=self.current, text=clip.text, intent=step.intent)
         await self.line.said(utterance)
-        self.cursor = self.since = utterance.offset
+        self.cursor = utterance.offset
+        self.answer = Answer(utterance.offset, utterance.onset)
 
     async def press(self, step: Press) -> None:
         """Press digits, by the best method the adapter has if none was asked for."""
@@ -146,7 +157,7 @@ class Player:
         if step.up_to is not None:
             await self._hear_part(step)
             return
-        turn = await self.line.hear(since=self.since, within=step.within, tail=step.tail_silence, cap=step.max_duration)
+        turn = await self.line.hear(self.answer, within=step.within, tail=step.tail_silence, cap=step.max_duration)
         self.cursor = self._call_end(self.line.now) if turn.outcome != "heard" else self._tail_end(turn, step)
         if turn.has_speech:
             self.since = turn.offset
@@ -186,7 +197,8 @@ class Player:
         """Wait for the onset of the agent's turn: one that is being heard, or the next."""
         patience = self.line.adapter.response_timeout if within is None else within
         deadline = self.line.now + self._samples(patience)
-        return await self.line.until(lambda: self.line.downlink.next_onset(self.since), deadline=deadline)
+        await self.line.until(lambda: self.answer.certain(self.line), deadline=deadline)
+        return self.answer.onset(self.line)
 
     async def _hear_nothing(self, step: Hear) -> None:
         assert step.within is not None  # the step's own rule

@@ -95,11 +95,13 @@ class Step:
 class Hear(Step):
     """Listen for a turn of the agent, and expect it.
 
+    It is one that begins after the user has ended, or in the last half second of the user's words if it then goes on
+    for a second after them.
+
     ``text``: words that the turn, or what is heard of it, must contain in this order, ignoring case and punctuation.
-    ``within``: the agent must
-    be heard this soon after the step began (default: the adapter's ``response_timeout``). ``absent``: the agent must
-    *not* be heard for ``within`` seconds. ``up_to``: go on once this much of the turn was heard, leaving the agent
-    speaking. ``tail_silence`` and ``max_duration`` replace the adapter's own for this turn.
+    ``within``: the agent must be heard this soon after the step began (default: the adapter's ``response_timeout``).
+    ``absent``: the agent must *not* be heard for ``within`` seconds. ``up_to``: go on once this much of the turn was
+    heard, leaving the agent speaking. ``tail_silence`` and ``max_duration`` replace the adapter's own for this turn.
     """
 
     text: Text | None = None
