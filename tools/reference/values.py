@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tools.reference.markup import fenced, table
 from voiceharness import AudioChunk, LineProfile, Scenario, dump_scenario
+from voiceharness.measure.finding import FINDING_KINDS
 from voiceharness.scenario.fields import fields_of
 from voiceharness.scenario.steps import AnyStep
 from voiceharness.scenario.triggers import AfterSeconds, AfterWords, AtRandom, AtTime, Trigger
@@ -71,6 +72,8 @@ def _yaml(scenario: Scenario, key: str) -> str:
 
 
 def _takes(field: scenario_fields.Field) -> str:
+    if field.kind is not None and field.kind.choices == FINDING_KINDS:
+        return "a list of [kinds of findings](findings.md)"
     if field.kind is not None:
         choices = " or ".join(f"`{choice}`" for choice in field.kind.choices)
         return ("a list: " if field.many else "") + (choices or field.kind.wanted)
