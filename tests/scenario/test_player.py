@@ -359,9 +359,10 @@ def test_an_answer_that_begins_while_the_last_key_is_still_down_is_heard(delay: 
     assert result.steps[1].end == pytest.approx((0.2 + delay + 1.0 + 0.7) * RATE, abs=2)
 
 
-def test_no_step_ends_after_the_call() -> None:
+def test_no_step_ends_after_the_call_and_what_it_cut_short_is_not_called_done() -> None:
     result = play(ScriptedPhoneAgent([(0.5, RemoteHangup("bye"))]), Say(audio=tone(500, 2.0)), allow=FINDING_KINDS)
     assert result.steps[0].end == 0.5 * RATE
+    assert (result.steps[0].outcome, result.steps[0].detail) == ("cut", "call ended")
     assert result.record is not None
     assert [event.at for event in result.record.of_kind("step_ended")] == [0.5 * RATE]
 

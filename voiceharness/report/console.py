@@ -22,7 +22,7 @@ _SIGNS: Final[Mapping[Outcome, tuple[str, str]]] = {
 }
 _OTHER_SIGN: Final = ("‼", "!")
 
-_STEP_SIGNS: Final = {"done": ("✓", "+"), "failed": ("✗", "x"), "skipped": ("○", "o")}
+_STEP_SIGNS: Final = {"done": ("✓", "+"), "failed": ("✗", "x"), "cut": ("◐", "-"), "skipped": ("○", "o")}
 
 
 def verdict_line(call: CallDocument, *, ascii_only: bool = False) -> str:

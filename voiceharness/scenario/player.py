@@ -90,8 +90,9 @@ class Player:
         else:
             await self._perform(step)
         failed = any(not check.passed for check in self.checks[failures:])
-        outcome: StepOutcome = "skipped" if skipped else "failed" if failed else "done"
-        detail = "call ended" if skipped else ""
+        cut = not skipped and isinstance(step, Say | Interrupt | Press) and self.cursor > self._call_end(self.cursor)
+        outcome: StepOutcome = "skipped" if skipped else "failed" if failed else "cut" if cut else "done"
+        detail = "call ended" if skipped or cut else ""
         end = self.cursor = max(start, self._call_end(self.cursor))
         self.line.timeline.note(end, "step_ended", step=self.current, name=step.label, outcome=outcome)
         self.steps.append(StepResult(self.current, step.label, outcome, start, end, detail))

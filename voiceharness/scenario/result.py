@@ -40,12 +40,12 @@ EXIT_CODES: Final[Mapping[Outcome, int]] = {
     "protocol_violation": 6,
 }
 
-StepOutcome = Literal["done", "failed", "skipped"]
+StepOutcome = Literal["done", "failed", "cut", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """One step as it was played: positions of its begin and end, what was found, and why it was skipped, if it was."""
+    """One step as it was played: positions of its begin and end, and why it was skipped, or cut short, if it was."""
 
     index: int
     label: str

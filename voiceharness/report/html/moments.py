@@ -216,7 +216,7 @@ def _findings(call: CallDocument) -> Iterator[Moment]:
         yield Moment("findings", each["kind"], each["start"], each["end"], each["kind"], each["explanation"], tone)
 
 
-_STEP_TONES: Final[Mapping[str, Tone]] = {"done": "good", "failed": "bad", "skipped": "quiet"}
+_STEP_TONES: Final[Mapping[str, Tone]] = {"done": "good", "failed": "bad", "cut": "quiet", "skipped": "quiet"}
 
 
 def _steps(call: CallDocument) -> Iterator[Moment]:
