@@ -174,6 +174,11 @@ class VoiceAgentAdapter(ABC):
         """Wait until a call that ``connect`` is setting up can be cancelled or rejected. At once, by default."""
 
     @property
+    def address(self) -> str:
+        """The agent's address on this transport, as a transfer would name it. Empty: there is none."""
+        return ""
+
+    @property
     def answered_code(self) -> int | None:
         """The transport's code of the answer (a SIP status, for example); None where it has none."""
         return None

@@ -61,11 +61,22 @@ TAIL_GRACE: Final = 0.02
 
 
 class PhoneAgent(ABC):
-    """An agent that answers the phone. One object may serve many calls at once; keep a call's state in ``answer``."""
+    """An agent that answers the phone. One object may serve many calls at once; keep a call's state in ``answer``.
+
+    ``ring``: seconds that a call to it rings before it is answered, on transports where a call can ring.
+    """
+
+    ring: float = 0.0
 
     @abstractmethod
     async def answer(self, call: AgentCall) -> None:
         """Serve one call from answer to hang-up. Returning hangs up; raising is a crash of the agent."""
+
+    def missed(self, code: int | None, reason: str) -> None:  # noqa: B027  a hook with an empty default
+        """Take note of a call that never came up: given up while it rang here, or one of its own that was refused.
+
+        ``code`` and ``reason`` are the transport's own cause, where it has one.
+        """
 
 
 Host: TypeAlias = Callable[[PhoneAgent], AbstractAsyncContextManager[Mapping[str, object]]]

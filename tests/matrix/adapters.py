@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from voiceharness.audio.chunk import AudioChunk
-from voiceharness.capabilities import AdapterCapabilities
+from voiceharness.capabilities import AdapterCapabilities, CallAction
 from voiceharness.events import Digit, EndOfStream, Flush, RemoteHangup, Words
 from voiceharness.matrix import Subject
 from voiceharness_adapters.in_process import InProcess, host
@@ -23,6 +23,7 @@ __all__ = [
     "Deaf",
     "Humble",
     "Modest",
+    "Ornamental",
     "subject_of",
 ]
 
@@ -159,6 +160,23 @@ class Clinging(InProcess):
         return item
 
 
+class Ornamental(InProcess):
+    """Declares all call control, and does nothing when it is asked."""
+
+    capabilities = replace(InProcess.capabilities, call_control=frozenset(get_args(CallAction)))
+
+    async def control(self, action: CallAction, *, target: str | None = None) -> None:
+        """Do nothing."""
+
+
+class Addressed(Ornamental):
+    """Has an address, too."""
+
+    @property
+    def address(self) -> str:
+        return "agent"
+
+
 class Random(InProcess):
     """Is another call each time."""
 
@@ -194,5 +212,9 @@ BROKEN = [
     (Deaf, "one_way_delay", "the user's sound did not come back"),
     (Confused, "marks", "reached: answered -1000 ms from when it was due"),
     (Clinging, "hangup:agent", "the agent hung up after 1 s; the call went on for 3.00 s"),
+    (Ornamental, "call_control:hold", "of the agent, which went on speaking, 1.00 s were heard in 1.50 s on hold"),
+    (Ornamental, "call_control:resume", "the agent was heard all the time"),
+    (Ornamental, "call_control:cancel", "the call was answered before it could be canceled"),
+    (Addressed, "call_control:transfer", "the other agent heard 0.00 s of this one"),
     (Random, "virtual_time", "two calls were not the same"),
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.matrix.adapters import BROKEN, Deaf, Humble, Modest, Unflushing, subject_of
+from tests.matrix.adapters import BROKEN, Deaf, Humble, Modest, Ornamental, Unflushing, subject_of
 from voiceharness.doubles import SilentAgent, TurnTakingAgent
 from voiceharness.errors import CallDroppedError, DeviceError
 from voiceharness.events import Interrupted
@@ -16,7 +17,7 @@ from voiceharness.matrix.sound import spoken
 from voiceharness_adapters.in_process import InProcess, host
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from voiceharness.agent import AgentCall, PhoneAgent
     from voiceharness.events import UserItem
@@ -68,6 +69,29 @@ def test_being_dialled_is_probed_where_an_agent_can_dial() -> None:
     name = "direction:be_dialled"
     assert probed(subject_of(Dialled), name)[name].verdict == "not_testable_here"
     assert probed(replace(subject_of(Dialled), dialler=host), name)[name].verdict == "demonstrated"
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"), [("transfer", "no address to which one could be transferred"), ("reject", "no dialler")]
+)
+def test_call_control_that_has_nobody_to_act_on_says_so(action: str, reason: str) -> None:
+    name = f"call_control:{action}"
+    cell = probed(subject_of(Ornamental), name)[name]
+    assert cell.verdict == "not_testable_here"
+    assert reason in cell.detail
+
+
+def test_a_host_is_given_the_options_of_the_adapter_that_it_takes() -> None:
+    taken: list[object] = []
+
+    @asynccontextmanager
+    async def choosy(agent: PhoneAgent, *, goodbye: float = 0.0) -> AsyncIterator[Mapping[str, object]]:
+        taken.append(goodbye)
+        yield {"agent": agent}
+
+    subject = replace(subject_of(InProcess), host=choosy, options={"goodbye": 0.5})
+    assert probed(subject, "silence")["silence"].verdict == "demonstrated"
+    assert set(taken) == {0.5}
 
 
 def test_a_class_that_can_do_more_than_its_options_let_it_is_told_from_one_that_cannot() -> None:

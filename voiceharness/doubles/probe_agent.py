@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voiceharness.audio.chunk import AudioChunk
@@ -19,7 +20,15 @@ if TYPE_CHECKING:
     from voiceharness.doubles.scripted_agent import Cue
     from voiceharness.events import UserItem
 
-__all__ = ["ProbeAgent"]
+__all__ = ["MissedCall", "ProbeAgent"]
+
+
+@dataclass(frozen=True, slots=True)
+class MissedCall:
+    """A call that never came up, with the transport's own cause where it has one."""
+
+    code: int | None
+    reason: str
 
 
 class ProbeAgent(ScriptedPhoneAgent):
@@ -27,7 +36,8 @@ class ProbeAgent(ScriptedPhoneAgent):
 
     The transport's interrupt signal, and with ``yields_after`` so many seconds of the user's sound, make it drop what
     it was saying. With ``echoes_keys`` it says each key event that reaches it back as that key's tones, and with
-    ``echoes_sound`` all it hears. Everything that reached it is in ``log``.
+    ``echoes_sound`` all it hears. Everything that reached it is in ``log``, and calls that never came up are in
+    ``missed_calls``. ``ring``: seconds that a call rings before it is answered.
     """
 
     def __init__(
@@ -37,11 +47,14 @@ class ProbeAgent(ScriptedPhoneAgent):
         yields_after: float | None = None,
         echoes_keys: bool = False,
         echoes_sound: bool = False,
+        ring: float = 0.0,
     ) -> None:
         super().__init__(cues)
         self.yields_after = yields_after
         self.echoes_keys = echoes_keys
         self.echoes_sound = echoes_sound
+        self.ring = ring
+        self.missed_calls: list[MissedCall] = []
         self._news = asyncio.Event()
 
     def reaction(self, call: AgentCall) -> Callable[[UserItem], None]:
@@ -70,8 +83,22 @@ class ProbeAgent(ScriptedPhoneAgent):
             if was_quiet and endpointer.speaking_for >= self.yields_after:
                 call.flush()
 
+    def missed(self, code: int | None, reason: str) -> None:
+        """Take note of a call that never came up."""
+        self.missed_calls.append(MissedCall(code, reason))
+        self._news.set()
+
     async def until(self, condition: Callable[[CallLog], bool]) -> None:
         """Wait until the log of the latest call fulfils a condition."""
         while not self.logs or not condition(self.log):
-            self._news.clear()
-            await self._news.wait()
+            await self._next_news()
+
+    async def until_missed(self) -> MissedCall:
+        """Wait until a call has not come up, and return what is known of the latest."""
+        while not self.missed_calls:
+            await self._next_news()
+        return self.missed_calls[-1]
+
+    async def _next_news(self) -> None:
+        self._news.clear()
+        await self._news.wait()

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractAsyncContextManager
+    from typing import TypeAlias
 
     from voiceharness.adapter import VoiceAgentAdapter
-    from voiceharness.agent import Host, PhoneAgent
+    from voiceharness.agent import PhoneAgent
     from voiceharness.capabilities import AdapterCapabilities
+
+    AnyHost: TypeAlias = Callable[..., AbstractAsyncContextManager[Mapping[str, object]]]
 
 __all__ = ["Subject"]
 
@@ -25,7 +29,8 @@ class Subject:
     """An adapter to probe.
 
     ``make`` makes it from its options, ``capabilities_for`` narrows what its class ``declares`` to them. ``host``
-    serves an agent to it, and ``dialler`` one that calls it. ``agent`` makes the user's own agent (None: the probe
+    serves an agent to it, and ``dialler`` one that calls it; either is given the options that it takes by name, where
+    they decide how the adapter is reached. ``agent`` makes the user's own agent (None: the probe
     agent is served); without a host the options alone reach it. ``takes_rate``: its line rate is an option.
     """
 
@@ -34,8 +39,8 @@ class Subject:
     declares: AdapterCapabilities
     capabilities_for: Callable[[Mapping[str, object]], AdapterCapabilities]
     options: Mapping[str, object] = field(default_factory=lambda: NO_OPTIONS)
-    host: Host | None = None
-    dialler: Host | None = None
+    host: AnyHost | None = None
+    dialler: AnyHost | None = None
     agent: Callable[[], PhoneAgent] | None = None
     takes_rate: bool = False
     source: str = ""
@@ -49,4 +54,6 @@ class Subject:
         """Serve the agent, and yield the options with which the adapter reaches it."""
         if self.host is None:
             return nullcontext(NO_OPTIONS)
-        return self.host(probe_agent if self.agent is None else self.agent())
+        known = signature(self.host).parameters
+        given = {name: value for name, value in self.options.items() if name in known}
+        return self.host(probe_agent if self.agent is None else self.agent(), **given)

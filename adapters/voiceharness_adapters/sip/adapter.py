@@ -341,6 +341,11 @@ class Sip(VoiceAgentAdapter):
     # What is known of the call
 
     @property
+    def address(self) -> str:
+        """The SIP address that is dialled."""
+        return self.target
+
+    @property
     def answered_code(self) -> int | None:
         """The SIP status of the answer."""
         answer = None if self._call is None else self.endpoint.final_answer(self._call)

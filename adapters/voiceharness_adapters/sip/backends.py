@@ -27,11 +27,7 @@ TIMING: Final = Timing(paced_by="transport", playout="live")
 
 CAPABILITIES: Final[Mapping[Backend, AdapterCapabilities]] = {
     "pjsua2": replace(UPPER_BOUND, rates=frozenset({8000, 16000})),
-    "baresip": replace(
-        UPPER_BOUND,
-        dtmf=frozenset({"rfc4733", "inband"}),
-        call_control=frozenset({"hold", "resume", "transfer", "cancel"}),
-    ),
+    "baresip": replace(UPPER_BOUND, dtmf=frozenset({"rfc4733", "inband"})),
 }
 
 CONCEALMENT: Final[Mapping[Backend, float]] = {"pjsua2": 0.005, "baresip": 0.0}

@@ -23,12 +23,14 @@ logger = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def dialler(agent: PhoneAgent) -> AsyncIterator[Mapping[str, object]]:
-    """Let an agent call each adapter ``sip`` that waits, one after the other; yields the options of such an adapter."""
-    backend = choose_backend("auto")
+async def dialler(agent: PhoneAgent, *, backend: str = "auto") -> AsyncIterator[Mapping[str, object]]:
+    """Let an agent call each adapter ``sip`` that waits, one after the other; yields the options of such an adapter.
+
+    ``backend`` is the adapter's.
+    """
     async with (
-        SipEndpoint(SipSettings(backend=backend)) as waiting,
-        SipEndpoint(SipSettings(user="agent", backend=backend)) as own,
+        SipEndpoint(SipSettings(backend=choose_backend(backend))) as waiting,
+        SipEndpoint(SipSettings(user="agent", backend=choose_backend("auto"))) as own,
     ):
         calling = asyncio.create_task(_keep_calling(agent, own, waiting), name="SIP dialler")
         try:

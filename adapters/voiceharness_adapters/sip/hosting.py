@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.agent import AgentCall, serve
@@ -89,7 +89,14 @@ class AgentSide:
         self._marks: deque[tuple[int, str]] = deque()
 
     async def run(self) -> None:
-        """Answer the call and serve it to its end."""
+        """Answer the call, once it has rung for long enough, and serve it to its end."""
+        if self._agent.ring:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._agent.ring):
+                    await self._call.over()
+        if self._call.end is not None:
+            self._missed()
+            return
         try:
             await self._call.answer(200)
         except ConnectError as error:
@@ -104,6 +111,7 @@ class AgentSide:
             await self._call.up(media_timeout=MEDIA_TIMEOUT)
         except CallError as error:
             logger.warning("sip: a call of the agent did not come up: %s", error)
+            self._missed()
             await self._call.hang_up()
             return
         self._call.listen(self._tick, self._told)
@@ -112,6 +120,11 @@ class AgentSide:
             await self._send_all()
         finally:
             await self._finish(answering)
+
+    def _missed(self) -> None:
+        end = self._call.end
+        if end is not None:
+            self._agent.missed(end.code, end.reason)
 
     async def _finish(self, answering: asyncio.Task[None]) -> None:
         self._door.deliver(CallEnded("the user hung up"))

@@ -188,7 +188,6 @@ def test_what_it_cannot_do_is_not_declared_and_refused() -> None:
                     await adapter.send_dtmf("1", method="info")
 
     assert "info" not in Sip.capabilities_for({"backend": "baresip"}).dtmf
-    assert "reject" not in Sip.capabilities_for({"backend": "baresip"}).call_control
     with pytest.raises(OptionError, match="carries 8000"):
         Sip("sip:a@127.0.0.1", backend="baresip", rate=16000, codecs="PCMU")
     run_real(main())

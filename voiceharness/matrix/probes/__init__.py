@@ -5,17 +5,27 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final, get_args
 
-from voiceharness.capabilities import CallAction, DtmfMethod
+from voiceharness.capabilities import DtmfMethod
 from voiceharness.matrix.probe import Probe
-from voiceharness.matrix.probes import calls, keys, media, turns, words
+from voiceharness.matrix.probes import calls, control, keys, media, turns, words
 from voiceharness.scenario.scenario import RATES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from voiceharness.capabilities import AdapterCapabilities
+    from voiceharness.capabilities import AdapterCapabilities, CallAction
+    from voiceharness.matrix.cell import Proof
+    from voiceharness.matrix.stand import Stand
 
 __all__ = ["PROBES"]
+
+CONTROLS: Final[Mapping[CallAction, tuple[str, Callable[[Stand], Proof]]]] = {
+    "hold": ("the call is put on hold", control.hold),
+    "resume": ("the call is taken up again", control.resume),
+    "transfer": ("the agent is transferred to another", control.transfer),
+    "reject": ("a call of the agent is refused while it rings", control.reject),
+    "cancel": ("a call to the agent is given up while it rings", control.cancel),
+}
 
 
 def _probes() -> Iterator[Probe]:
@@ -85,12 +95,8 @@ def _call() -> Iterator[Probe]:
         "virtual_time", "two calls in virtual time are the same", calls.virtual_time,
         lambda declares: declares.virtual_time, needs_probe_agent=False,
     )  # fmt: skip
-    for action in get_args(CallAction):
-        look = calls.hold if action in ("hold", "resume") else partial(calls.control, action=action)
-        yield Probe(
-            f"call_control:{action}", f"the call is put on {action}" if action == "hold" else f"{action} of the call",
-            look, _has("call_control", action),
-        )  # fmt: skip
+    for action, (about, look) in CONTROLS.items():
+        yield Probe(f"call_control:{action}", about, look, _has("call_control", action))
 
 
 PROBES: Final = tuple(_probes())

@@ -1,8 +1,7 @@
-"""Probes of the call itself: its direction, its end from each side, the next call, what is done to it."""
+"""Probes of the call itself: its direction, its end from each side, the next call."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -10,20 +9,17 @@ from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.events import RemoteHangup
 from voiceharness.matrix.cell import Proof
 from voiceharness.matrix.sound import seconds_of, sounding, spoken, user_sound
-from voiceharness.scenario.steps import Hangup, Hear, Line, Say, Wait
+from voiceharness.scenario.steps import Hangup, Hear, Say, Wait
 
 if TYPE_CHECKING:
-    from voiceharness.capabilities import CallAction
     from voiceharness.line.record import CallRecord
     from voiceharness.matrix.stand import ProbeCall, Stand
 
-__all__ = ["be_dialled", "control", "dial", "hangup_by_agent", "hangup_by_user", "hold", "reconnect", "virtual_time"]
+__all__ = ["be_dialled", "dial", "hangup_by_agent", "hangup_by_user", "reconnect", "virtual_time"]
 
 CALLS: Final = 3
 AGENT_ENDS_AT: Final = 1.0
 TOLD_WITHIN: Final = 0.5
-HELD: Final = 1.5
-LEAST_HELD: Final = 0.8
 
 
 def dial(stand: Stand) -> Proof:
@@ -90,32 +86,6 @@ def virtual_time(stand: Stand) -> Proof:
     tracks = all((one == other).all() for one, other in ((first.user, second.user), (first.agent, second.agent)))
     same = tracks and first.events == second.events and first.arrivals == second.arrivals
     return Proof(same, f"two calls were {'the same in every byte' if same else 'not the same'}", {"calls": 2})
-
-
-def hold(stand: Stand) -> Proof:
-    """Hold and resume: the agent, which speaks all the time, is not heard in between."""
-    steps = Wait(1.0), Line("hold"), Wait(HELD), Line("resume"), Wait(2.0)
-    record = stand.call(*steps, agent=ProbeAgent([(0.2, spoken(8.0))])).record
-    heard = sounding(record.agent, record.rate)
-    gap = max(((b.onset - a.offset) / record.rate for a, b in itertools.pairwise(heard)), default=0.0)
-    return Proof(
-        gap >= LEAST_HELD,
-        f"the agent was not heard for {gap:.2f} s of {HELD:g} s on hold",
-        {"silence, s": round(gap, 2)},
-    )
-
-
-def control(stand: Stand, action: CallAction) -> Proof:
-    """Transfer, reject or cancel: refused where it is not declared; where it is, this probe has nobody to do it to."""
-    if action in stand.here.call_control:
-        return Proof.unable("it needs a third party, or a call that is not answered yet")
-
-    async def ask() -> None:
-        async with stand.subject.reach(ProbeAgent()) as target:
-            await stand.subject.make({**stand.subject.options, **target}).control(action, target="sip:nobody@127.0.0.1")
-
-    stand.run(ask())
-    return Proof.unable("it was not refused, though it is not declared")
 
 
 def _greeter() -> ProbeAgent:
