@@ -28,6 +28,7 @@ __all__ = [
     "Interrupted",
     "Mark",
     "MarkPlayed",
+    "MediaTrouble",
     "Party",
     "ProtocolFault",
     "RemoteHangup",
@@ -130,6 +131,21 @@ class ProtocolFault(AgentEvent):
 
     kind: str
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class MediaTrouble(AgentEvent):
+    """The agent's sound came over the network in disorder, which breaks no rule of the protocol but may be heard.
+
+    ``kind`` is a stable name (those of :data:`~voiceharness.measure.finding.MEDIA_KINDS` become findings), ``detail``
+    says what was received. It began ``duration`` seconds before; ``figure`` is its size in ``unit``.
+    """
+
+    kind: str
+    detail: str
+    figure: float = 0.0
+    unit: Literal["packets", "s", "times"] = "times"
+    duration: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from voiceharness.events import (
     Flush,
     HistoryClaimed,
     Mark,
+    MediaTrouble,
     ProtocolFault,
     StateClaimed,
     TruncationClaimed,
@@ -141,6 +142,8 @@ class Downlink:
                 note(at, "history_claimed", item=item, text=text)
             case ProtocolFault(kind=kind, detail=detail):
                 note(at, "protocol_fault", kind=kind, detail=detail)
+            case MediaTrouble(kind=kind, detail=detail, figure=figure, unit=unit, duration=duration):
+                note(at, "media_trouble", kind=kind, detail=detail, figure=figure, unit=unit, duration=duration)
 
     def flush(self, at: int) -> None:
         """Drop what would be heard from a position on."""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from voiceharness.audio.edges import Span
     from voiceharness.line.record import CallRecord
 
-__all__ = ["FINDING_KINDS", "Finding", "FindingKind", "Severity", "Unit", "finding", "moment"]
+__all__ = ["FINDING_KINDS", "MEDIA_KINDS", "Finding", "FindingKind", "Severity", "Unit", "finding", "moment"]
 
 FindingKind = Literal[
     "aliasing",
@@ -40,6 +40,13 @@ FindingKind = Literal[
     "pacing_drift",
     "repeated_prompt",
     "residual_burst",
+    "rtp_address_changed",
+    "rtp_doubled",
+    "rtp_late",
+    "rtp_lost",
+    "rtp_reordered",
+    "rtp_sequence_jump",
+    "rtp_timestamp_jump",
     "self_interruption",
     "silence_as_noise",
     "stale_answer",
@@ -55,8 +62,11 @@ FindingKind = Literal[
 FINDING_KINDS: Final[tuple[FindingKind, ...]] = get_args(FindingKind)
 """The stable names of all faults that are looked for."""
 
+MEDIA_KINDS: Final = frozenset(kind for kind in FINDING_KINDS if kind.startswith("rtp_"))
+"""Those that a transport sees in the agent's packets, and tells of."""
+
 Severity = Literal["fault", "warning"]
-Unit = Literal["s", "x", "dB", "words", "digits", "turns", "clicks", "messages"]
+Unit = Literal["s", "x", "dB", "words", "digits", "turns", "clicks", "messages", "packets", "times"]
 
 
 @dataclass(frozen=True, slots=True)

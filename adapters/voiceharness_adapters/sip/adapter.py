@@ -246,7 +246,7 @@ class Sip(VoiceAgentAdapter):
     def _ended(self, event: Event) -> None:
         assert self._media is not None  # the caller looked
         self._over = True
-        self._media.finish()
+        self._media.finish(event["at_ns"])
         if not event["ours"]:
             at_ns = self._media.ticks.line_time(event["at_ns"])
             self._inbox.put(RemoteHangup(event["reason"], event["code"], at_ns=at_ns))
@@ -364,18 +364,17 @@ class Sip(VoiceAgentAdapter):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was seen of the agent's media, faults and mere oddities, in order."""
+        """What was seen of the agent's media, faults and mere disorder, in order."""
         return tuple(finding for _, finding in self._media.findings) if self._media else ()
 
     def call_facts(self) -> dict[str, str | int | float | bool | None]:
-        """Return backend, codec, RTP statistics, how long sound was held back, and what was odd about the media."""
+        """Return backend, codec, RTP statistics, and how long sound was held back."""
         media, quality = self._call.media if self._call else {}, self.quality
         facts: dict[str, str | int | float | bool | None] = {
             "backend": self.endpoint.version or self.backend,
             "codec": media.get("codec", ""),
             "srtp": media.get("srtp", False),
             **{f"rtp_{name}": getattr(quality, name) for name in quality.__slots__},
-            **{f"found_{finding.kind}": finding.detail for finding in self.findings},
         }
         if self._media is not None:
             facts["holdback_ms"] = round(self._media.holdback * 1000, 1)

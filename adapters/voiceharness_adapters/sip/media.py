@@ -16,7 +16,7 @@ import numpy as np
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.dtmf import DtmfDetector
-from voiceharness.events import Digit, ProtocolFault
+from voiceharness.events import Digit, MediaTrouble, ProtocolFault
 from voiceharness_adapters.sip.ticks import Ticks
 from voiceharness_adapters.sip.watch import Finding, MediaWatch
 
@@ -184,14 +184,21 @@ class UserMedia:
                     self._find(finding, event["at_ns"])
 
     def _find(self, finding: Finding, at_ns: int) -> None:
+        """Tell the line, as a fault of the peer or as mere disorder."""
         self.findings.append((at_ns, finding))
+        kind, detail, line_ns = finding.kind, finding.detail, self.ticks.line_time(at_ns)
         if finding.fault:
-            self._inbox.put(ProtocolFault(finding.kind, finding.detail, at_ns=self.ticks.line_time(at_ns)))
+            self._inbox.put(ProtocolFault(kind, detail, at_ns=line_ns))
+        else:
+            trouble = MediaTrouble(kind, detail, finding.figure, finding.unit, finding.duration, at_ns=line_ns)
+            self._inbox.put(trouble)
 
-    def finish(self) -> None:
+    def finish(self, at_ns: int) -> None:
         """Hand on what still waits: the call has ended."""
         if self._waiting is not None:
             self._settle()
+        for finding in self._watch.finish(self._call.stats, at_ns):
+            self._find(finding, at_ns)
 
 
 def _ns(digit: Digit) -> int:

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import pytest
 
+from tests.adapters.sip.calling import stream
 from tests.adapters.sip.peer import RINGING, peer
-from voiceharness import AudioChunk, Hangup, Hear, Interrupt, Line, Press, Say, Scenario, Wait, run_call, seconds
+from voiceharness import (
+    AudioChunk,
+    CallResult,
+    Hangup,
+    Hear,
+    Interrupt,
+    Line,
+    NoFault,
+    Press,
+    Say,
+    Scenario,
+    Wait,
+    run_call,
+    seconds,
+)
 from voiceharness.audio.signals import speech_like
 from voiceharness.clock import run_real
 from voiceharness.doubles import ProbeAgent
+from voiceharness.report.console import call_text
+from voiceharness.report.document import call_document
 from voiceharness_adapters.sip import Sip, SipEndpoint, dialler, host
 
 __all__: list[str] = []
@@ -57,6 +74,21 @@ def test_turns_and_keys_of_a_scenario() -> None:
         assert result.facts["codec"] == "PCMU"
 
     run_real(main())
+
+
+def test_packets_that_were_lost_are_told_and_fail_the_call_only_if_asked() -> None:
+    async def main(*limits: NoFault) -> CallResult:
+        scenario = Scenario("lossy", steps=[Wait(2.0), Hangup()], limits=limits)
+        async with peer(media=stream(lambda packet: () if packet.sequence % 10 == 5 else (packet,))) as agent:
+            return await run_call(scenario, Sip(agent.uri))
+
+    result = run_real(main())
+    assert [each.kind for each in result.findings] == ["rtp_lost"]
+    assert result.passed, result.explain()
+    assert "warning rtp_lost" in call_text(call_document(result))
+    asked = run_real(main(NoFault(kinds=["rtp_lost"])))
+    assert asked.outcome == "failed"
+    assert "rtp_lost" in asked.explain()
 
 
 def test_a_scenario_may_cancel_before_the_answer() -> None:

@@ -11,6 +11,8 @@ from tests.adapters.sip.calling import heard_from, level, on_line, stream
 from tests.adapters.sip.peer import peer
 from voiceharness.clock import NS, LoopClock, run_real
 from voiceharness.errors import CallDroppedError
+from voiceharness.measure import find_faults, measure
+from voiceharness.measure.finding import MEDIA_KINDS
 from voiceharness.protocols.rtp import RtpPacket
 from voiceharness_adapters.sip import Sip
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from tests.adapters.sip.peer import Media, SipPeer
     from voiceharness.line.line import Line
+    from voiceharness.measure import Finding as Found
 
 __all__: list[str] = []
 
@@ -45,6 +48,12 @@ def spoilt_from_break(spoil: Callable[[RtpPacket], Iterable[RtpPacket]]) -> Medi
     return stream(lambda packet: spoil(packet) if packet.sequence >= BREAK else (packet,))
 
 
+def found_in(line: Line) -> list[Found]:
+    """Findings of the call about the agent's packets."""
+    record = line.record()
+    return [each for each in find_faults(record, measure(record)) if each.kind in MEDIA_KINDS]
+
+
 def faults(line: Line) -> list[object]:
     return [event.data["kind"] for event in line.record().of_kind("protocol_fault")]
 
@@ -66,6 +75,10 @@ def test_a_break_in_the_stream_is_found_and_survived(
     assert [each.kind for each in adapter.findings].count(finding) == 1
     assert level(line.record().agent, 1.9, 2.8) > 4000
     assert faults(line) == []
+    (found,) = found_in(line)
+    assert found.kind == finding
+    assert found.severity == "warning"
+    assert found.start / 8000 == pytest.approx(BREAK / 50, abs=0.4)
 
 
 def test_an_unbroken_stream_has_no_finding() -> None:
@@ -109,6 +122,11 @@ def test_packets_out_of_order_are_found() -> None:
 def test_lost_packets_are_found_and_take_no_time_away() -> None:
     line, adapter = heard(stream(lambda packet: () if packet.sequence % 10 == 5 else (packet,)))
     assert "rtp_lost" in [each.kind for each in adapter.findings]
+    (found,) = found_in(line)
+    assert found.kind == "rtp_lost"
+    assert found.start / 8000 == pytest.approx(0.1, abs=0.4)
+    assert found.end > 16000
+    assert found.figure == pytest.approx(adapter.quality.lost, rel=0.25)
     assert len(line.record().agent) == pytest.approx(24000, abs=800)
     assert level(line.record().agent, 1.0, 2.5) > 4000
 

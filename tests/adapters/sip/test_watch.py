@@ -54,5 +54,38 @@ def test_jitter_that_rises_at_once_is_a_jump_of_the_timestamps() -> None:
 
 
 def test_each_kind_of_disorder_is_found_once() -> None:
-    looks = flowing(20, doubled=10.0, reordered=9.0, lost=8.0)
-    assert sorted(kinds(MediaWatch(1.0, started_ns=0), *looks)) == ["rtp_doubled", "rtp_lost", "rtp_reordered"]
+    looks = flowing(20, doubled=10.0, reordered=9.0, lost=8.0, discarded=7.0)
+    found = sorted(kinds(MediaWatch(1.0, started_ns=0), *looks))
+    assert found == ["rtp_doubled", "rtp_late", "rtp_lost", "rtp_reordered"]
+
+
+def test_disorder_that_grows_by_a_quarter_is_told_again_with_its_begin() -> None:
+    watch = MediaWatch(1.0, started_ns=0)
+    found: list[Finding] = []
+    for index, lost in enumerate([0.0, 8.0, 9.0, 10.0, 11.0, 13.0], 1):
+        found += watch.take({"received": 40.0 + 12 * index, "lost": lost}, index * QUARTER, held=False)
+    assert [(each.figure, each.unit, each.duration) for each in found] == [
+        (8, "packets", 0.25),
+        (11, "packets", 1.0),
+    ]
+
+
+def test_the_end_of_the_call_tells_how_much_it_was_in_all() -> None:
+    watch = MediaWatch(1.0, started_ns=0)
+    list(watch.take({"received": 100.0, "lost": 20.0}, QUARTER, held=False))
+    assert [each.figure for each in watch.finish({"received": 101.0, "lost": 21.0}, 2 * QUARTER)] == [21]
+    assert list(watch.finish({"received": 101.0, "lost": 21.0}, 2 * QUARTER)) == []
+
+
+def test_a_few_packets_of_many_are_not_worth_a_word() -> None:
+    watch = MediaWatch(1.0, started_ns=0)
+    assert kinds(watch, *flowing(20, lost=1.0)) == []
+    assert list(watch.finish({"received": 1000.0, "lost": 19.0}, 21 * QUARTER)) == []
+
+
+def test_the_size_of_a_jump_is_known_from_what_it_did_to_the_jitter() -> None:
+    """RFC 3550, 6.4.1: one packet moves the jitter by a sixteenth of its own."""
+    watch = MediaWatch(1.0, started_ns=0)
+    list(watch.take({"received": 60.0, "jitter_last_ms": 1.0}, QUARTER, held=False))
+    (jump,) = watch.take({"received": 72.0, "jitter_last_ms": 101.0}, 2 * QUARTER, held=False)
+    assert (jump.figure, jump.unit) == (1.6, "s")

@@ -1,7 +1,8 @@
 """Agents with one planted fault each, and the same agent without any: to test what is to find them.
 
-``FAULTS`` has an entry for every kind of finding; ``faulty_agent(kind)`` and ``scenario_for(kind)`` are its short
-forms. ``healthy_agent(seed)`` and ``clean_scenario(seed)`` make calls in which nothing is to be found.
+``FAULTS`` has an entry for every kind of finding but those of packets, which an agent has no hand in;
+``faulty_agent(kind)`` and ``scenario_for(kind)`` are its short forms. ``healthy_agent(seed)`` and
+``clean_scenario(seed)`` make calls in which nothing is to be found.
 """
 
 from voiceharness.doubles.faulty.attendant import Attendant, Style

@@ -38,6 +38,11 @@ dtmf_late                      digits read back 2 s and more after the number wa
 history_missing_words          the agent's last claim for an item lacks words that were heard
 history_unheard_words          it holds words that were not (one that was cut is allowed)
 wrong_truncation               claimed to be heard over 100 ms more or less than was
+rtp_lost, _late, _doubled,     over 2 % of the agent's packets were lost on their way, came too late to be played, came
+_reordered                     twice, or out of order (warning)
+rtp_timestamp_jump             the time of a packet is off by over 0.6 s from when it came (warning)
+rtp_sequence_jump              the packets' numbers jumped, as those of another source (SSRC) do (warning)
+rtp_address_changed            packets come from another address than was told (warning)
 =============================  ========================================================================================
 
 What the user means decides much: an utterance states its ``intent``, or is a *backchannel* if it is nothing but English
@@ -61,6 +66,7 @@ from voiceharness.measure.faults import (
     flush,
     history,
     keys,
+    network,
     pacing,
     repeating,
     seams,
@@ -87,6 +93,7 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     *ending.DETECTORS,
     *keys.DETECTORS,
     *history.DETECTORS,
+    *network.DETECTORS,
 )
 """The detectors of what was heard: each takes a record and its metrics, and yields findings."""
 
