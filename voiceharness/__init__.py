@@ -26,11 +26,12 @@ if TYPE_CHECKING:
         StopLatency,
         Transcript,
     )
+    from voiceharness.scenario.many import run_calls
     from voiceharness.scenario.result import CallFailed, CallResult
     from voiceharness.scenario.run import SpeechEngines, run_call, run_scenario
     from voiceharness.scenario.scenario import LineProfile, Scenario
     from voiceharness.scenario.steps import Check, Hangup, Hear, Interrupt, Line, Press, Say, Silence, Wait
-    from voiceharness.scenario.triggers import at_random, at_time, seconds, words
+    from voiceharness.scenario.triggers import at_random, at_time, said, seconds, words
     from voiceharness.scenario.yaml_dump import dump_scenario
     from voiceharness.scenario.yaml_file import load_scenarios
 
@@ -67,7 +68,9 @@ __all__ = [
     "dump_scenario",
     "load_scenarios",
     "run_call",
+    "run_calls",
     "run_scenario",
+    "said",
     "seconds",
     "words",
 ]
@@ -80,11 +83,12 @@ _HOMES: Final[Mapping[str, tuple[str, ...]]] = {
         *("Answered", "Dtmf", "Ended", "LongestSilence", "NoFault", "Overlap", "ResponseLatency", "StopLatency"),
         "Transcript",
     ),
+    "scenario.many": ("run_calls",),
     "scenario.result": ("CallFailed", "CallResult"),
     "scenario.run": ("SpeechEngines", "run_call", "run_scenario"),
     "scenario.scenario": ("LineProfile", "Scenario"),
     "scenario.steps": ("Check", "Hangup", "Hear", "Interrupt", "Line", "Press", "Say", "Silence", "Wait"),
-    "scenario.triggers": ("at_random", "at_time", "seconds", "words"),
+    "scenario.triggers": ("at_random", "at_time", "said", "seconds", "words"),
     "scenario.yaml_dump": ("dump_scenario",),
     "scenario.yaml_file": ("load_scenarios",),
 }

@@ -13,7 +13,7 @@ from voiceharness.scenario.checks import Transcript
 from voiceharness.scenario.run import SpeechEngines, run_scenario
 from voiceharness.scenario.scenario import Scenario
 from voiceharness.scenario.steps import Check, Hangup, Hear, Interrupt
-from voiceharness.scenario.triggers import words
+from voiceharness.scenario.triggers import said, words
 from voiceharness.speech import make_transcriber
 from voiceharness_adapters.in_process import InProcess
 
@@ -97,6 +97,14 @@ def test_bursts_and_frames_trigger_at_the_same_place(transcriber: Transcriber) -
         assert result.metrics is not None
         onsets.append(result.metrics.barge_ins[0].onset)
     assert onsets[0] == pytest.approx(onsets[1], abs=80)
+
+
+def test_a_phrase_that_the_transcriber_understands_triggers_a_barge_in(transcriber: Transcriber) -> None:
+    offer, stop = read_wav(FIXTURES / "agent_offer.wav"), read_wav(FIXTURES / "user_stop.wav")
+    result = run(transcriber, [(0.5, offer)], Interrupt(audio=stop, after=said("an opening"), within=2), Hangup())
+    assert result.outcome == "passed", result.explain()
+    assert result.metrics is not None
+    assert 1.2 < result.metrics.barge_ins[0].onset / 8000 < 1.3 + 1.5
 
 
 def test_words_that_are_never_said_end_the_wait_after_the_turn(transcriber: Transcriber) -> None:

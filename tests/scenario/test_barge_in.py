@@ -12,7 +12,7 @@ from voiceharness.errors import UnsupportedCapabilityError
 from voiceharness.events import Flush, Interrupted, Word, Words
 from voiceharness.measure.finding import FINDING_KINDS
 from voiceharness.scenario.steps import AnyStep, Hangup, Hear, Interrupt, Say, Wait
-from voiceharness.scenario.triggers import at_random, at_time, seconds, words
+from voiceharness.scenario.triggers import at_random, at_time, said, seconds, words
 
 if TYPE_CHECKING:
     from voiceharness.scenario.result import CallResult
@@ -158,6 +158,20 @@ def test_a_signal_that_was_demanded_is_refused_before_dialling_where_there_is_no
     assert isinstance(result.error, UnsupportedCapabilityError)
     assert result.record is None
     assert asked == []
+
+
+def test_a_phrase_counts_when_its_last_word_has_been_heard() -> None:
+    result = play(late_agent(), Interrupt(audio=tone(700, 0.5), after=said("W4, w5"), within=10), Hangup())
+    assert result.outcome == "passed"
+    assert onsets(result) == [pytest.approx((LATE + 2.9) * RATE, abs=2)]
+    assert result.record is not None
+    assert next(iter(result.record.of_kind("barge_in"))).data["word_source"] == "agent"
+
+
+def test_a_phrase_that_is_not_said_is_a_missed_barge_in_that_names_it() -> None:
+    result = play(late_agent(), Interrupt(audio=tone(700, 0.5), after=said("w5 w4"), within=10), Hangup())
+    assert [check.kind for check in result.failures] == ["barge_in_missed"]
+    assert "before the words 'w5 w4' of the agent had been heard" in result.failures[0].explanation
 
 
 def test_words_of_the_agents_next_turn_do_not_count() -> None:

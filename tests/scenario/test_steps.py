@@ -159,7 +159,10 @@ def test_the_content_of_an_interruption_is_a_step_of_its_own(interrupt: Interrup
             lambda: Interrupt("x", after=at_time(1), within=2),
             "interrupt: within is for waiting for the agent; a time of the call waits for nobody",
         ),
-        (lambda: Hear(up_to=at_time(1)), "hear: up_to takes AfterSeconds or AfterWords, not AtTime(time=1)"),  # type: ignore[arg-type] # the point
+        (
+            lambda: Hear(up_to=at_time(1)),  # type: ignore[arg-type] # the point
+            "hear: up_to takes AfterSeconds or AfterWords or AfterText, not AtTime(time=1)",
+        ),
         (lambda: Hear("?!"), "hear: there is no word in '?!'"),
         (
             lambda: Hear(tail_silence=0),
@@ -180,7 +183,7 @@ def test_the_content_of_an_interruption_is_a_step_of_its_own(interrupt: Interrup
         ),
         (
             lambda: Interrupt("a", after=1),  # type: ignore[arg-type] # the point
-            "interrupt: after takes AfterSeconds or AfterWords or AtRandom or AtTime, not 1",
+            "interrupt: after takes AfterSeconds or AfterWords or AfterText or AtRandom or AtTime, not 1",
         ),
         (
             lambda: Interrupt(after=seconds(1), digits="1", via="both"),

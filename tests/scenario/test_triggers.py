@@ -7,11 +7,13 @@ import pytest
 from voiceharness.errors import ScenarioError
 from voiceharness.scenario.triggers import (
     AfterSeconds,
+    AfterText,
     AfterWords,
     AtRandom,
     AtTime,
     at_random,
     at_time,
+    said,
     seconds,
     words,
 )
@@ -22,6 +24,7 @@ __all__: list[str] = []
 def test_short_names_make_the_triggers() -> None:
     assert seconds(0.8) == AfterSeconds(0.8)
     assert words(4) == AfterWords(4)
+    assert said("which day") == AfterText("which day")
     assert at_random(0.5, 1.5, probability=0.3) == AtRandom(0.5, 1.5, 0.3)
     assert at_time(1.9) == AtTime(1.9)
 
@@ -61,10 +64,29 @@ def test_the_random_point_is_the_same_on_every_python() -> None:
 
 
 @pytest.mark.parametrize(
+    ("phrase", "heard", "enough"),
+    [
+        ("which day", "And which day suits you", 3),
+        ("Which day?", "and WHICH", None),
+        ("day", "today", None),
+        ("which suits", "which day suits", None),
+        ("4821", "your code is four eight two one five", 7),
+        ("seven thirty", "at 7:30 then", 2),
+        ("Mm-hmm", "mm hmm yes", 2),
+    ],
+)
+def test_words_are_enough_at_the_end_of_the_phrase_however_it_is_written(
+    phrase: str, heard: str, enough: int | None
+) -> None:
+    assert AfterText(phrase).enough(heard.split()) == enough
+
+
+@pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: AfterSeconds(-1), "trigger: seconds takes seconds"),
         (lambda: AfterSeconds(float("nan")), "trigger: seconds takes seconds"),
+        (lambda: AfterText("..."), r"waits for words, and '...' has none"),
         (lambda: AfterWords(0), "at least 1 word"),
         (lambda: AfterWords(True), "trigger: words takes a whole number"),
         (lambda: AtRandom(2.0, 1.0), r"latest \(1 s\) comes before earliest \(2 s\)"),

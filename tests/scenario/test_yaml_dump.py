@@ -37,7 +37,7 @@ from voiceharness.scenario.steps import (
     Via,
     Wait,
 )
-from voiceharness.scenario.triggers import AfterSeconds, AfterWords, AtRandom, AtTime, Trigger, seconds
+from voiceharness.scenario.triggers import AfterSeconds, AfterText, AfterWords, AtRandom, AtTime, Trigger, seconds
 from voiceharness.scenario.yaml_dump import dump_scenario, dump_scenarios
 from voiceharness.scenario.yaml_file import load_scenario, parse_scenarios
 
@@ -53,6 +53,7 @@ digits = st.text("0123456789*#ABCD", min_size=1)
 waiting_triggers: st.SearchStrategy[Trigger] = st.one_of(
     st.builds(AfterSeconds, amounts),
     st.builds(AfterWords, st.integers(1, 99)),
+    st.builds(AfterText, text),
     st.builds(AtRandom, st.floats(0, 1), st.floats(1, 9), st.floats(0, 1)),
 )
 triggers: st.SearchStrategy[Trigger] = st.one_of(waiting_triggers, st.builds(AtTime, amounts))

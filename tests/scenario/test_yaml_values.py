@@ -31,7 +31,7 @@ from voiceharness.scenario.steps import (
     Silence,
     Wait,
 )
-from voiceharness.scenario.triggers import AfterSeconds, AfterWords, AtRandom, AtTime
+from voiceharness.scenario.triggers import AfterSeconds, AfterText, AfterWords, AtRandom, AtTime
 from voiceharness.scenario.yaml_nodes import parse_yaml
 from voiceharness.scenario.yaml_values import ValueReader, by_kind
 
@@ -81,6 +81,7 @@ def test_every_step_expectation_and_trigger_has_its_name() -> None:
         ("hear: {up_to: 2s}", Hear(up_to=AfterSeconds(2.0))),
         ("hear: {up_to: 3 words}", Hear(up_to=AfterWords(3))),
         ("hear: {up_to: {words: 3}}", Hear(up_to=AfterWords(3))),
+        ("hear: {up_to: {said: which day}}", Hear(up_to=AfterText("which day"))),
         ("say: Hello, it's me", Say("Hello, it's me")),
         ("say: no", Say("no")),
         ("say: 42", Say("42")),
@@ -90,6 +91,7 @@ def test_every_step_expectation_and_trigger_has_its_name() -> None:
         ("interrupt: wait\n  after: 800ms", Interrupt("wait", after=AfterSeconds(0.8))),
         ("interrupt: wait\n  after: 1", Interrupt("wait", after=AfterSeconds(1.0))),
         ("interrupt: {text: wait, after: 4 words, via: both}", Interrupt("wait", after=AfterWords(4), via="both")),
+        ("interrupt: {text: wait, after: {said: how many}}", Interrupt("wait", after=AfterText("how many"))),
         ("interrupt: {text: wait, after: random}", Interrupt("wait", after=AtRandom())),
         ("interrupt: {text: wait, after: {random: {latest: 3s}}}", Interrupt("wait", after=AtRandom(latest=3.0))),
         (
@@ -160,7 +162,7 @@ STEPS = "hear, say, interrupt, press, wait, silence, line, hangup, check"
 CHECKS = "response_latency, stop_latency, overlap, silence, dtmf, transcript, answered, ended, no_fault"
 SECONDS = "a duration such as 800ms or 1.2s"
 DIGITS = 'keypad digits (0-9, *, #, A-D) in quotes, such as "12#"'
-TRIGGER = "800ms (of heard agent speech) or 4 words, or random, or {time: 12s} of the call"
+TRIGGER = "800ms (of heard agent speech), 4 words or {said: which day}, or random, or {time: 12s} of the call"
 
 
 @pytest.mark.parametrize(
@@ -255,8 +257,14 @@ TRIGGER = "800ms (of heard agent speech) or 4 words, or random, or {time: 12s} o
             "- interrupt: x\n  after: {random: {latest: 100ms}}",
             "2:11: random trigger: latest (0.1 s) comes before earliest (0.3 s)",
         ),
-        ("- hear: {up_to: {time: 1s}}", "1:17: up_to takes 800ms (of heard agent speech) or 4 words; not a mapping"),
-        ("- hear: {up_to: random}", "1:17: up_to takes 800ms (of heard agent speech) or 4 words; not 'random'"),
+        (
+            "- hear: {up_to: {time: 1s}}",
+            "1:17: up_to takes 800ms (of heard agent speech), 4 words or {said: which day}; not a mapping",
+        ),
+        (
+            "- hear: {up_to: random}",
+            "1:17: up_to takes 800ms (of heard agent speech), 4 words or {said: which day}; not 'random'",
+        ),
         # checks
         ("- check: {latency: 1s}", "1:11: there is no check 'latency'; did you mean 'stop_latency'?"),
         ("- check: {ended: nobody}", "1:18: by cannot be 'nobody'; there are agent, user, limit"),

@@ -29,6 +29,7 @@ from voiceharness import (
     Wait,
     at_random,
     at_time,
+    said,
     seconds,
     words,
 )
@@ -72,7 +73,7 @@ CHECKS: Final[tuple[Expectation, ...]] = (
     Ended("agent", within=60.0),
     NoFault(("dead_air", "false_yield")),
 )
-TRIGGERS: Final[tuple[Trigger, ...]] = (seconds(1.5), words(4), at_random(0.5, 3.0), at_time(12.0))
+TRIGGERS: Final[tuple[Trigger, ...]] = (seconds(1.5), words(4), said("which day"), at_random(0.5, 3.0), at_time(12.0))
 LINES: Final = (LineProfile(profile="mobile"), LineProfile(0.15, "bad_wifi", noise=15.0, noise_kind="babble"))
 
 
@@ -100,7 +101,7 @@ def steps_page() -> str:
 
 def triggers_page() -> str:
     """Tell of the triggers."""
-    parts = [prose(triggers.__doc__), _imports("Interrupt", "at_random", "at_time", "seconds", "words")]
+    parts = [prose(triggers.__doc__), _imports("Interrupt", "at_random", "at_time", "said", "seconds", "words")]
     for example in TRIGGERS:
         step, cls = Interrupt("Wait, please.", after=example), type(example)
         shown = examples_of([step], Scenario("example", [step]), "steps")

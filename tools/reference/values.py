@@ -11,7 +11,7 @@ from voiceharness import AudioChunk, LineProfile, Scenario, dump_scenario
 from voiceharness.measure.finding import FINDING_KINDS
 from voiceharness.scenario.fields import fields_of
 from voiceharness.scenario.steps import AnyStep
-from voiceharness.scenario.triggers import AfterSeconds, AfterWords, AtRandom, AtTime, Trigger
+from voiceharness.scenario.triggers import AfterSeconds, AfterText, AfterWords, AtRandom, AtTime, Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,8 @@ def python_of(value: object) -> str:
             return f"seconds({value.seconds:g})"
         case AfterWords():
             return f"words({value.words})"
+        case AfterText():
+            return f"said({json.dumps(value.said)})"
         case AtRandom():
             return f"at_random({value.earliest:g}, {value.latest:g})"
         case AtTime():
@@ -83,8 +85,8 @@ def _takes(field: scenario_fields.Field) -> str:
         return "a [line profile](line-profiles.md)"
     if field.hint == AnyStep:
         return "[steps](steps.md)"
-    if field.hint in (Trigger, AfterSeconds | AfterWords):
-        return "a [trigger](triggers.md)" + ("" if field.hint == Trigger else ": seconds or words")
+    if field.hint in (Trigger, AfterSeconds | AfterWords | AfterText):
+        return "a [trigger](triggers.md)" + ("" if field.hint == Trigger else ": seconds, words or said")
     return "options of the adapter, by name" if field.name == "options" else "[checks](checks.md), by name"
 
 

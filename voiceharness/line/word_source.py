@@ -1,31 +1,33 @@
 """Where the agent's words come from while a call runs: its transport, or the harness's own transcriber.
 
-The transport's words carry times, so the position of the n-th is exact, and may even lie ahead. A transcriber hears a
+The transport's words carry times, so the position of one is exact, and may even lie ahead. A transcriber hears a
 word some time after it was said, and may revise it; only its stable words count, and the position is when they did.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
 from voiceharness.audio.chunk import AudioChunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from voiceharness.line.bell import News
     from voiceharness.line.line import Line
     from voiceharness.speech.transcription import LiveTranscriber, TranscriptUpdate
 
-__all__ = ["TranscribedWords", "TransportWords", "WordSource"]
+__all__ = ["Enough", "TranscribedWords", "TransportWords", "WordSource"]
 
 LEAD: Final = 0.06
 """Seconds by which a word's own time may precede the onset that was heard."""
 
 FEED: Final = 0.1
 """Seconds of heard audio that the transcriber is given at a time."""
+
+Enough: TypeAlias = Callable[[Sequence[str]], int | None]
+"""Given the words of a turn so far, tells how many of them are enough; None: not yet."""
 
 NEW_WORDS: Final[tuple[News, ...]] = ("words",)
 
@@ -34,12 +36,12 @@ REVISION_WAIT: Final = 1.5
 
 
 class WordSource(Protocol):
-    """Tells when the agent's n-th word of a turn has been heard."""
+    """Tells when the agent has said the words of a turn that somebody waits for."""
 
     name: Literal["agent", "transcriber"]
 
-    async def nth_word(self, line: Line, onset: int, count: int, deadline: int) -> int | None:
-        """Wait for the n-th word of the turn that began at ``onset`` and return the position at which it counts.
+    async def until_said(self, line: Line, onset: int, enough: Enough, deadline: int) -> int | None:
+        """Wait for enough words of the turn that began at ``onset``; return the position at which the last counts.
 
         None if it does not come before the deadline, the end of the turn, or the end of the call.
         """
@@ -53,17 +55,24 @@ class TransportWords:
 
     name: Literal["agent", "transcriber"] = "agent"
 
-    async def nth_word(self, line: Line, onset: int, count: int, deadline: int) -> int | None:
-        """Return the end of the n-th word's audio; text may come late, but not a word of another turn."""
+    async def until_said(self, line: Line, onset: int, enough: Enough, deadline: int) -> int | None:
+        """Return the end of the last word's audio; text may come late, but not a word of another turn."""
         settings, downlink = line.settings, line.downlink
         lead, patience = settings.samples(LEAD), settings.samples(REVISION_WAIT)
         tail = settings.samples(line.adapter.tail_silence)
 
+        known: list[str] = []
+        count: int | None = None
+
         def end_of_word() -> int | None:
+            nonlocal known, count
             silence = downlink.silence_after(onset, tail)
             last = math.inf if silence is None else silence[0] + lead
             turn = [word for word in downlink.words() if onset - lead <= word.start < last]
-            return turn[count - 1].end if len(turn) >= count else None
+            texts = [word.text for word in turn]
+            if texts != known:  # most news is of audio
+                known, count = texts, enough(texts)
+            return None if count is None else turn[count - 1].end
 
         def word_or_silence() -> int | None:
             word, silence = end_of_word(), downlink.silence_after(onset, tail)
@@ -88,23 +97,23 @@ class TranscribedWords:
         """``make`` gives a transcriber whose updates go to the function it is given."""
         self.live = make(self._on_update)
         self._line: Line | None = None
-        self._stable = 0
+        self._stable: list[str] = []
 
     def _on_update(self, update: TranscriptUpdate) -> None:
-        self._stable = len(update.stable)
+        self._stable = [word.text for word in update.stable]
         if self._line is not None:
             self._line.bell.ring("words")
 
-    async def nth_word(self, line: Line, onset: int, count: int, deadline: int) -> int | None:
-        """Feed what is heard until the n-th word is stable, and return the position at which it was."""
-        self._line, self._stable = line, 0
+    async def until_said(self, line: Line, onset: int, enough: Enough, deadline: int) -> int | None:
+        """Feed what is heard until enough words are stable, and return the position at which they were."""
+        self._line, self._stable = line, []
         fed, step, patience = onset, line.settings.samples(FEED), line.settings.samples(REVISION_WAIT)
         try:
-            while self._stable < count:
+            while enough(self._stable) is None:
                 silence = line.downlink.silence_after(onset, patience)
                 if line.now >= deadline or (silence is not None and silence[1] <= line.now):
                     return None
-                if await line.until(partial(self._next_look, line, count, fed + step), on=NEW_WORDS) is None:
+                if await line.until(partial(self._next_look, line, enough, fed + step), on=NEW_WORDS) is None:
                     return None
                 now = line.now
                 if now > fed:
@@ -116,8 +125,8 @@ class TranscribedWords:
             self._line = None
             await self.live.finish()
 
-    def _next_look(self, line: Line, count: int, feeding: int) -> int:
-        return line.now if self._stable >= count else feeding
+    def _next_look(self, line: Line, enough: Enough, feeding: int) -> int:
+        return feeding if enough(self._stable) is None else line.now
 
     async def text(self, line: Line, onset: int, offset: int) -> str:
         """Transcribe what was heard between two positions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from voiceharness.scenario.steps import Interrupt, Press
-from voiceharness.scenario.triggers import AfterSeconds, AfterWords, AtRandom, AtTime
+from voiceharness.scenario.triggers import AfterSeconds, AtRandom, AtTime, WordTrigger
 
 if TYPE_CHECKING:
     from voiceharness.scenario.player import Player
@@ -35,7 +35,7 @@ async def barge_in(player: Player, step: Interrupt, index: int) -> None:
         asked=asked,
         via=via,
         signalled=signalled,
-        word_source=player.words.name if isinstance(trigger, AfterWords) else None,
+        word_source=player.words.name if isinstance(trigger, WordTrigger) else None,
         step=index,
         phase=phase,
     )
@@ -58,7 +58,7 @@ async def _leave_alone(player: Player, step: Interrupt) -> None:
     player.since = max(player.since, turn.offset)
 
 
-async def _point(player: Player, step: Interrupt, trigger: AfterSeconds | AfterWords | AtTime) -> int | None:
+async def _point(player: Player, step: Interrupt, trigger: AfterSeconds | WordTrigger | AtTime) -> int | None:
     """Wait for the position of the barge-in; None (and a failed expectation) if it never comes."""
     line = player.line
     if isinstance(trigger, AtTime):
@@ -72,17 +72,17 @@ async def _point(player: Player, step: Interrupt, trigger: AfterSeconds | AfterW
         position = onset + line.settings.samples(trigger.seconds)
         return position if await line.until_sendable(position) else None
     deadline = onset + line.settings.samples(line.adapter.max_turn_duration)
-    position_or_none = await player.words.nth_word(line, onset, trigger.words, deadline)
-    if position_or_none is None:
+    said = await player.words.until_said(line, onset, trigger.enough, deadline)
+    if said is None:
         player.cursor = line.now
         player.expect(
             "barge_in_missed",
             False,
-            wanted=f"{trigger.words} words of the agent",
-            measured="fewer",
-            explanation=f"the agent's turn (or the call) ended before {trigger.words} words of it were heard",
+            wanted=str(trigger),
+            measured="not heard",
+            explanation=f"the agent's turn (or the call) ended before {trigger} had been heard",
         )
-    return position_or_none
+    return said
 
 
 def _never_spoke(player: Player) -> None:

@@ -21,7 +21,7 @@ from voiceharness.scenario.expectations import CheckResult, judge, judge_text
 from voiceharness.scenario.result import StepResult
 from voiceharness.scenario.steps import Check, Hangup, Hear, Interrupt, Press, Say, Silence, Wait
 from voiceharness.scenario.steps import Line as LineStep
-from voiceharness.scenario.triggers import AfterWords
+from voiceharness.scenario.triggers import WordTrigger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -186,8 +186,8 @@ class Player:
     async def _part_heard(self, step: Hear, onset: int) -> int | None:
         """Wait until as much was heard of a turn as the step asks for; None if the turn, or the wait, ends before."""
         deadline = onset + self._samples(step.max_duration or self.line.adapter.max_turn_duration)
-        if isinstance(step.up_to, AfterWords):
-            return await self.words.nth_word(self.line, onset, step.up_to.words, deadline)
+        if isinstance(step.up_to, WordTrigger):
+            return await self.words.until_said(self.line, onset, step.up_to.enough, deadline)
         assert step.up_to is not None  # the caller looked
         enough = onset + self._samples(step.up_to.seconds)
         tail = step.tail_silence or self.line.adapter.tail_silence

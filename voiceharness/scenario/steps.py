@@ -28,7 +28,7 @@ from voiceharness.scenario.fields import (
     require_one,
 )
 from voiceharness.scenario.place import Place  # noqa: TC001 (read at run time to describe the fields)
-from voiceharness.scenario.triggers import AfterSeconds, AfterWords, AtTime, Trigger
+from voiceharness.scenario.triggers import AfterSeconds, AfterText, AfterWords, AtTime, Trigger, WordTrigger
 
 __all__ = [
     "AnyStep",
@@ -107,7 +107,7 @@ class Hear(Step):
     text: Text | None = None
     within: Seconds | None = None
     absent: bool = False
-    up_to: AfterSeconds | AfterWords | None = None
+    up_to: AfterSeconds | AfterWords | AfterText | None = None
     tail_silence: PositiveSeconds | None = None
     max_duration: PositiveSeconds | None = None
 
@@ -125,7 +125,7 @@ class Hear(Step):
     @property
     def needs_words(self) -> bool:
         """Whether text is expected, or the step ends after some words."""
-        return self.text is not None or isinstance(self.up_to, AfterWords)
+        return self.text is not None or isinstance(self.up_to, WordTrigger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +223,8 @@ class Interrupt(Step):
 
     @property
     def needs_words(self) -> bool:
-        """Whether the trigger counts words."""
-        return isinstance(self.after, AfterWords)
+        """Whether the trigger waits for words."""
+        return isinstance(self.after, WordTrigger)
 
 
 @dataclass(frozen=True, slots=True)

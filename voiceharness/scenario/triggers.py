@@ -1,4 +1,4 @@
-"""When the user starts to talk over the agent: after some heard speech, after some heard words, or by seeded chance.
+"""When the user starts to talk over the agent: after some heard speech, some heard words, or by seeded chance.
 
 A trigger is judged on what was *heard*. A word counts when its audio has been heard, whoever supplied its text.
 """
@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from voiceharness.errors import ScenarioError
-from voiceharness.scenario.fields import Count, Probability, Seconds, check_fields
+from voiceharness.scenario.fields import Count, Probability, Seconds, Text, check_fields
+from voiceharness.speech.text import normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = [
     "AfterSeconds",
+    "AfterText",
     "AfterWords",
     "AtRandom",
     "AtTime",
     "Trigger",
     "at_random",
     "at_time",
+    "said",
     "seconds",
     "words",
 ]
@@ -36,6 +42,9 @@ class AfterSeconds:
     def __post_init__(self) -> None:
         check_fields(self, "trigger")
 
+    def __str__(self) -> str:
+        return f"{self.seconds:g} s of the agent's speech"
+
 
 @dataclass(frozen=True, slots=True)
 class AfterWords:
@@ -49,6 +58,43 @@ class AfterWords:
         check_fields(self, "trigger")
         if self.words < 1:
             raise ScenarioError("a trigger waits for at least 1 word")
+
+    def __str__(self) -> str:
+        return f"{self.words} {'word' if self.words == 1 else 'words'} of the agent"
+
+    def enough(self, heard: Sequence[str]) -> int | None:
+        """Tell how many of the words heard so far are enough; None: not yet."""
+        return self.words if len(heard) >= self.words else None
+
+
+@dataclass(frozen=True, slots=True)
+class AfterText:
+    """At the end of these words, one after another in the agent's turn.
+
+    Case, punctuation and how numbers are written do not matter.
+    """
+
+    said: Text
+
+    kind: ClassVar[str] = "said"
+
+    def __post_init__(self) -> None:
+        check_fields(self, "trigger")
+        if not normalize(self.said):
+            raise ScenarioError(f"a trigger waits for words, and {self.said!r} has none")
+
+    def __str__(self) -> str:
+        return f"the words {self.said!r} of the agent"
+
+    def enough(self, heard: Sequence[str]) -> int | None:
+        """Tell with how many of the words heard so far these have been said; None: not yet."""
+        ends = range(1, len(heard) + 1)
+        return next((count for count in ends if _ends_with(normalize(" ".join(heard[:count])), self.said)), None)
+
+
+def _ends_with(words: tuple[str, ...], said: str) -> bool:
+    wanted = normalize(said)
+    return words[-len(wanted) :] == wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +145,8 @@ class AtTime:
         check_fields(self, "trigger")
 
 
-Trigger: TypeAlias = AfterSeconds | AfterWords | AtRandom | AtTime
+WordTrigger: TypeAlias = AfterWords | AfterText
+Trigger: TypeAlias = AfterSeconds | AfterWords | AfterText | AtRandom | AtTime
 
 
 def seconds(amount: float) -> AfterSeconds:
@@ -110,6 +157,11 @@ def seconds(amount: float) -> AfterSeconds:
 def words(count: int) -> AfterWords:
     """Trigger at the end of the agent's n-th heard word."""
     return AfterWords(count)
+
+
+def said(text: str) -> AfterText:
+    """Trigger at the end of these words of the agent."""
+    return AfterText(text)
 
 
 def at_random(earliest: float = 0.3, latest: float = 2.0, *, probability: float = 1.0) -> AtRandom:

@@ -14,7 +14,7 @@ from voiceharness.errors import ScenarioError
 from voiceharness.scenario.checks import Expectation
 from voiceharness.scenario.fields import Field, fields_of
 from voiceharness.scenario.steps import Check, Step
-from voiceharness.scenario.triggers import AfterSeconds, AfterWords, AtRandom, AtTime
+from voiceharness.scenario.triggers import AfterSeconds, AfterText, AfterWords, AtRandom, AtTime
 from voiceharness.scenario.units import format_seconds, format_words
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _one(described: Field, held: Any, folder: str) -> yaml.Node:  # Any: what th
         text = os.path.relpath(held, folder) if described.kind.name == "file" else described.kind.format(held)
         return _quoted(text) if described.kind.name in _QUOTED_KINDS else _plain(text)
     match held:
-        case Step() | AfterSeconds() | AfterWords() | AtRandom() | AtTime():
+        case Step() | AfterSeconds() | AfterWords() | AfterText() | AtRandom() | AtTime():
             return _named(held, folder)
         case AudioChunk():
             raise ScenarioError("a step with audio has no YAML form: save the audio as a WAV file and name that")

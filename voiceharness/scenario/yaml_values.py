@@ -160,7 +160,7 @@ class ValueReader:
         else:
             trigger = None
         if not isinstance(trigger, tuple(allowed)):
-            forms = "800ms (of heard agent speech) or 4 words"
+            forms = "800ms (of heard agent speech), 4 words or {said: which day}"
             more = ", or random, or {time: 12s} of the call" if AtRandom in allowed else ""
             raise node.place.error(f"{name} takes {forms}{more}; not {node.shown}")
         return trigger
