@@ -129,6 +129,8 @@ def peer_example() -> Path:
     import sys
     import tempfile
 
+    import voicebench  # noqa: F401 # where it is missing, that is said before its command is run
+
     folder = Path(tempfile.mkdtemp())
     command = [sys.executable, "-m", "voicebench", "example", "mock-conversation"]
     (folder / "mock-conversation.yaml").write_bytes(subprocess.run(command, check=True, capture_output=True).stdout)
