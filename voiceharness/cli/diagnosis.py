@@ -24,6 +24,7 @@ __all__ = ["LICENCES", "Package", "diagnose", "packages"]
 LICENCES: Final[Mapping[str, str]] = {
     "baresip-python": "BSD-2-Clause",
     "click": "BSD-3-Clause",
+    "distributed": "BSD-3-Clause",
     "espeakng-loader": "GPL-3.0-or-later",
     "hibari-tts": "Apache-2.0",
     "moonshine-voice": "MIT",

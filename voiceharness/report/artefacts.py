@@ -32,7 +32,7 @@ from voiceharness.report.redaction import Redactor
 from voiceharness.report.serialization import from_json, json_bytes, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,10 +47,12 @@ __all__ = [
     "RECORDING",
     "RESULT",
     "TIMELINE",
+    "add_facts",
     "add_to_manifest",
     "altered_files",
     "load_call",
     "load_document",
+    "place_call",
     "save_call",
 ]
 
@@ -90,6 +92,21 @@ def save_call(result: CallResult, folder: str | Path, *, secrets: Iterable[str] 
     return home
 
 
+def place_call(files: Mapping[str, bytes], folder: str | Path) -> None:
+    """Put the files of a call that was saved elsewhere into a folder, in place of what an earlier call left there.
+
+    Raises:
+        OptionError: if the folder cannot be written.
+    """
+    home = Path(folder)
+    try:
+        _make_room(home)
+        for name in sorted(files, key=lambda name: name == MANIFEST):
+            (home / Path(name).name).write_bytes(files[name])
+    except OSError as error:
+        raise OptionError(f"cannot save the call in {home}: {error.strerror}") from error
+
+
 def load_call(folder: str | Path) -> CallRecord:
     """Load the sound and the timeline of a saved call; measuring them again gives the figures of its result.
 
@@ -127,6 +144,22 @@ def altered_files(folder: str | Path) -> tuple[str, ...]:
     home = Path(folder)
     listed = _read(home / MANIFEST, _MANIFEST_FORMAT)["files"]
     return tuple(entry["name"] for entry in listed if _entry(home / entry["name"]) != entry)
+
+
+def add_facts(folder: str | Path, facts: Mapping[str, Json]) -> CallDocument:
+    """Add facts to the result of a saved call, and return the result.
+
+    Raises:
+        OptionError: if there is no saved call, or its folder cannot be written.
+    """
+    home, document = Path(folder), load_document(folder)
+    document["facts"] = {**document["facts"], **facts}
+    try:
+        _write(home / RESULT, document)
+        add_to_manifest(home, RESULT)
+    except OSError as error:
+        raise OptionError(f"cannot save the call in {home}: {error.strerror}") from error
+    return document
 
 
 def add_to_manifest(folder: str | Path, name: str) -> None:

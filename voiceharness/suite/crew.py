@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from voiceharness.clock import stopwatch
 from voiceharness.errors import WorkerError
 from voiceharness.suite.job import save_result
+from voiceharness.suite.ledger import Ledger
 from voiceharness.suite.worker import STOP, work
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ if TYPE_CHECKING:
     from voiceharness.report.suite import SuiteCall
     from voiceharness.suite.job import Job
 
-__all__ = ["Crew", "Listener", "Task"]
+__all__ = ["LAST_WORDS", "Crew", "Hand", "Listener", "Task"]
 
 _LEAVE: Final = 1.0
 """Seconds in which a process ends by itself when it is not needed any more."""
 
-_LAST_WORDS: Final = 10.0
+LAST_WORDS: Final = 10.0
 """Seconds that interrupted workers have to save their evidence."""
 
 
@@ -63,8 +64,8 @@ class Task:
         return self.job.scenario.connect_timeout + self.job.scenario.max_duration
 
 
-class _Worker:
-    """A process, with the task that it has. ``quiet`` tells how long it has said nothing, in seconds."""
+class Hand:
+    """A worker's process, with the task that it has. ``quiet`` tells how long it has said nothing, in seconds."""
 
     def __init__(self, context: BaseContext) -> None:
         self.leash, theirs = context.Pipe()
@@ -122,7 +123,8 @@ class _Worker:
 class Crew:
     """The workers of a run, at most ``size``; with ``fresh``, each makes one call only.
 
-    ``ended`` holds calls, by number, that wait for those before them.
+    A crew may be given ``workers`` that are there already. When ``stop`` has something to read, or its other end is
+    closed, that interrupts the run as a KeyboardInterrupt does.
     """
 
     size: int
@@ -130,42 +132,47 @@ class Crew:
     patience: float
     listener: Listener
     waiting: deque[Task]
+    workers: list[Hand] = field(default_factory=list)
+    stop: Connection | None = None
+    ledger: Ledger = field(init=False)
     context: BaseContext = field(init=False)
-    workers: list[_Worker] = field(default_factory=list)
-    ended: dict[int, SuiteCall] = field(default_factory=dict)
-    told: int = 0
 
     def __post_init__(self) -> None:
+        self.ledger = Ledger(self.listener.on_call)
         methods = multiprocessing.get_all_start_methods()
         self.context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         self.context.set_forkserver_preload([work.__module__])
 
     def run(self) -> None:
+        """Make all calls, and see the workers off."""
+        try:
+            self.make_calls()
+        finally:
+            for worker in self.workers:
+                worker.end(patient=worker.task is None)
+
+    def make_calls(self) -> None:
         """Make all calls; if this ends early, interrupt those that go on, and tell of what they had come to."""
         try:
             while self.waiting or self._busy:
                 self._employ()
                 self._listen(min(self._patience_left(worker) for worker in self._busy))
                 self._end_silent()
-                self._tell()
+                self.ledger.tell()
         except BaseException:
             self._hear_last_words()
-            for number in sorted(self.ended):
-                self.listener.on_call(self.ended.pop(number))
+            self.ledger.tell_rest()
             raise
-        finally:
-            for worker in self.workers:
-                worker.end(patient=worker.task is None)
 
     @property
-    def _busy(self) -> list[_Worker]:
+    def _busy(self) -> list[Hand]:
         return [worker for worker in self.workers if worker.task is not None]
 
     def _employ(self) -> None:
         """Give every worker something to do, and hire as many as there may be."""
         idle = [worker for worker in self.workers if worker.task is None]
         while self.waiting and (idle or len(self.workers) < self.size):
-            worker = idle.pop() if idle else _Worker(self.context)
+            worker = idle.pop() if idle else Hand(self.context)
             if worker not in self.workers:
                 self.workers.append(worker)
             task = self.waiting.popleft()
@@ -174,12 +181,16 @@ class Crew:
 
     def _listen(self, timeout: float) -> None:
         """Wait until a worker says something or ends, and take it."""
-        ready = wait([source for worker in self._busy for source in worker.sources], max(0.0, timeout))
+        stop = [] if self.stop is None else [self.stop]
+        ready = wait([*stop, *(source for worker in self._busy for source in worker.sources)], max(0.0, timeout))
         for worker in self._busy:
             if any(source in ready for source in worker.sources):
                 self._take(worker)
+        if self.stop in ready:
+            self.stop = None  # once is enough: what comes now are last words
+            raise KeyboardInterrupt
 
-    def _take(self, worker: _Worker) -> None:
+    def _take(self, worker: Hand) -> None:
         died = worker.process.exitcode is not None  # asked first: what it said before is still to be read
         call = worker.read(self.listener.on_step)
         if call is not None:
@@ -194,18 +205,18 @@ class Crew:
             if self._patience_left(worker) < 0:
                 self._give_up(worker, f"said nothing for {worker.quiet():.1f} s; it was ended")
 
-    def _patience_left(self, worker: _Worker) -> float:
+    def _patience_left(self, worker: Hand) -> float:
         limit = 0.0 if worker.task is None else worker.task.limit
         return limit + self.patience - worker.quiet()
 
-    def _give_up(self, worker: _Worker, why: str) -> None:
+    def _give_up(self, worker: Hand, why: str) -> None:
         assert worker.task is not None  # only who has something to do can fail at it
         job = worker.task.job
         self._finish(worker, save_result(job, job.broken(WorkerError(f"the process of this call {why}"))), gone=True)
 
-    def _finish(self, worker: _Worker, call: SuiteCall, *, gone: bool) -> None:
+    def _finish(self, worker: Hand, call: SuiteCall, *, gone: bool) -> None:
         assert worker.task is not None
-        self.ended[worker.task.number] = call
+        self.ledger.enter(worker.task.number, call)
         worker.task = None
         if gone:
             self.workers.remove(worker)
@@ -215,12 +226,7 @@ class Crew:
         for worker in self._busy:
             worker.stop()
         since = stopwatch()
-        while self._busy and since() < _LAST_WORDS:
-            self._listen(_LAST_WORDS - since())
+        while self._busy and since() < LAST_WORDS:
+            self._listen(LAST_WORDS - since())
         for worker in self._busy:
-            self._give_up(worker, f"did not stop within {_LAST_WORDS:g} s; it was ended")
-
-    def _tell(self) -> None:
-        while self.told in self.ended:
-            self.told += 1
-            self.listener.on_call(self.ended.pop(self.told - 1))
+            self._give_up(worker, f"did not stop within {LAST_WORDS:g} s; it was ended")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import pickle
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from voiceharness.errors import VoiceHarnessError
+from voiceharness.errors import OptionError, VoiceHarnessError
 from voiceharness.registry.target import Target
 from voiceharness.report.artefacts import save_call
 from voiceharness.report.document import call_document
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from voiceharness.scenario.result import StepResult
     from voiceharness.scenario.scenario import Scenario
 
-__all__ = ["Job", "Pages", "make_call", "save_result"]
+__all__ = ["Job", "Pages", "make_call", "pickled", "save_result"]
 
 Pages: TypeAlias = Literal["all", "failed", "none"]
 """``failed`` stands for all calls that did not pass."""
@@ -67,6 +68,21 @@ class Job:
         """Make the result of a call of which nothing is known but what broke it."""
         adapter = self.target.adapter_for(self.scenario)
         return CallResult(self.scenario.name, adapter, outcome_of(error), self.scenario.seed, error=error)
+
+
+def pickled(job: Job) -> bytes:
+    """Return a job as it is sent to another process.
+
+    Raises:
+        OptionError: if something in it cannot be sent.
+    """
+    try:
+        return pickle.dumps(job)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise OptionError(
+            f"scenario {job.scenario.name!r} cannot be sent to a process of its own ({error}); name the agent as "
+            "package.module:name, and give options that are plain values"
+        ) from error
 
 
 def make_call(

@@ -1,15 +1,15 @@
-"""Runs jobs, one after the other in this process, or side by side in others."""
+"""Runs jobs: one after the other in this process, side by side in others, or on an engine of many machines."""
 
 from __future__ import annotations
 
-import pickle
 from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.errors import OptionError
 from voiceharness.suite.crew import Crew, Listener, Task
-from voiceharness.suite.job import make_call, save_result
+from voiceharness.suite.engine import engine_for
+from voiceharness.suite.job import make_call, pickled, save_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +30,7 @@ def run_jobs(
     processes: int = 1,
     fresh: bool = False,
     patience: float = PATIENCE,
+    engine: str | None = None,
     on_start: Callable[[Job], None] = lambda _job: None,
     on_step: Callable[[Job, str], None] = lambda _job, _label: None,
     on_call: Callable[[SuiteCall], None] = lambda _call: None,
@@ -44,13 +45,27 @@ def run_jobs(
     the scenario's own limits and ``patience`` seconds, becomes a harness fault; the others go on. As with all that
     starts processes in Python, a script that calls this at its top level needs ``if __name__ == "__main__":`` around.
 
+    ``engine``: the URL of one that makes the calls on other machines, ``dask://HOST:PORT``. It says by itself how many
+    calls go on at a time, and takes a call only where the job's ``resources`` are free; see :mod:`.dask_engine`. In one
+    process calls come one after the other, and side by side in processes of this machine resources are not minded.
+
     Raises:
-        OptionError: if a job cannot be sent to another process, or its evidence cannot be written.
+        OptionError: if a job cannot be sent to another process, or its evidence cannot be written; if an engine is not
+            there, or has nobody who could make one of the calls. Then no call was made.
+        MissingExtraError: if the engine is not installed.
         KeyboardInterrupt: after ``on_call`` was given what the interrupted calls had come to.
     """
+    listener = Listener(on_start, on_step, on_call)
+    if engine is not None:
+        if processes > 1:
+            raise OptionError(
+                f"engine {engine} decides how many calls go on at a time; leave out the number of processes"
+            )
+        engine_for(engine, fresh=fresh, patience=patience).make_calls(jobs, listener)
+        return
     if processes > 1 or fresh:
-        tasks = deque(Task(number, job, _pickled(job)) for number, job in enumerate(jobs))
-        Crew(processes, fresh, patience, Listener(on_start, on_step, on_call), tasks).run()
+        tasks = deque(Task(number, job, pickled(job)) for number, job in enumerate(jobs))
+        Crew(processes, fresh, patience, listener, tasks).run()
         return
     for job in jobs:
         on_start(job)
@@ -63,13 +78,3 @@ def _tell_label(on_step: Callable[[Job, str], None], job: Job, step: StepResult)
 
 def _save_and_tell(on_call: Callable[[SuiteCall], None], job: Job, result: CallResult) -> None:
     on_call(save_result(job, result))
-
-
-def _pickled(job: Job) -> bytes:
-    try:
-        return pickle.dumps(job)
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise OptionError(
-            f"scenario {job.scenario.name!r} cannot be sent to a process of its own ({error}); name the agent as "
-            "package.module:name, and give options that are plain values"
-        ) from error
