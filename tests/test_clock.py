@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import heapq
 import math
 import threading
@@ -442,6 +443,26 @@ def test_one_blocked_loop_is_one_stall_though_it_makes_many_frames_late() -> Non
 def test_two_stalls_are_two() -> None:
     pacer = paced(LateClock({3: 150_000_000, 40: 150_000_000}), 60)
     assert [stall.due_ns for stall in pacer.stalls] == [60_000_000, 800_000_000]
+
+
+def test_what_is_late_but_no_stall_is_a_delay() -> None:
+    pacer = paced(LateClock({3: 45_000_000, 20: 29_000_000}), 60)
+    assert [(delay.due_ns, delay.duration) for delay in pacer.delays] == [(60_000_000, 0.045)]
+    assert pacer.stalls == []
+
+
+def test_a_delay_that_runs_into_a_longer_one_is_as_long_as_that() -> None:
+    pacer = paced(LateClock({3: 50_000_000, 5: 300_000_000}), 60)
+    assert [(stall.due_ns, stall.duration) for stall in pacer.stalls] == [(60_000_000, 0.3)]
+
+
+def test_what_exists_before_a_run_is_left_out_of_its_garbage_collections() -> None:
+    async def main() -> int:
+        return gc.get_freeze_count()
+
+    before = gc.get_freeze_count()
+    assert run_real(main()) > before + 1000
+    assert gc.get_freeze_count() <= before
 
 
 def test_a_pacer_that_has_not_ticked_is_not_late() -> None:

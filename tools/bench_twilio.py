@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,7 @@ from voiceharness.audio import g711, signals
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import run_real, run_virtual
 from voiceharness.doubles import TurnTakingAgent
-from voiceharness.line.opening import open_line
-from voiceharness.line.settings import LineSettings
-from voiceharness.measure.metrics import measure
+from voiceharness.scenario.many import run_calls
 from voiceharness.scenario.run import run_call
 from voiceharness.scenario.scenario import Scenario
 from voiceharness.scenario.steps import Hear, Interrupt, Say, Wait
@@ -38,7 +37,6 @@ from voiceharness_adapters.twilio import Twilio, TwilioAgentApp
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from voiceharness.line.line import Line
     from voiceharness.scenario.result import CallResult
 
 VOICE = "https://agent.example.test/voice"
@@ -83,7 +81,7 @@ def conversation() -> Scenario:
             Hear(within=3, tail_silence=0.4),
             Say(audio=user(1.2, 1)),
             Interrupt(audio=user(1.4, 2), after=seconds(0.9)),
-            Interrupt(audio=user(0.18, 5, -25.0), after=seconds(0.6)),
+            Interrupt(audio=user(0.18, 5, -25.0), after=seconds(0.6), intent="backchannel"),
             Hear(within=3, tail_silence=0.5),
             Say(audio=user(0.9, 3)),
             Hear(within=3),
@@ -165,11 +163,11 @@ def peer_frames(length: float) -> list[bytes]:
 
 
 def bench_load(calls: int, length: float) -> None:
-    """Make many calls at once in one process, their frames spread over the 20 ms."""
+    """Make many calls at once in one process, as a user does."""
     import uvloop
 
     with far_end() as url:
-        uvloop.run(ours_at_once(f"{url}/echo", calls, length))
+        report(ours_at_once(f"{url}/echo", calls, length), calls, length)
         try:
             import streamdouble.api
         except ImportError:
@@ -178,28 +176,38 @@ def bench_load(calls: int, length: float) -> None:
         uvloop.run(peers_at_once(streamdouble.api, f"{url}/echo", calls, length))
 
 
-async def ours_at_once(url: str, calls: int, length: float) -> None:
-    """Hold many lines at once; what was heard on them is judged when all are over, as judging takes the processor."""
-    speech, settings = user(SPEECH, 1).samples, LineSettings()
-    begin = asyncio.get_running_loop().time() + 0.5
+def ours_at_once(url: str, calls: int, length: float) -> tuple[list[CallResult], float]:
+    """Run the calls; returns their results, and the processor time until the first of them is judged."""
+    import uvloop
 
-    async def one(index: int) -> Line:
-        await phase(begin, index, calls)
-        async with open_line(Twilio(url), settings) as line:
-            line.say(speech)
-            await line.until_position(settings.samples(length))
-            return line
+    scenario = Scenario("load", [Say(audio=user(SPEECH, 1)), Wait(length - SPEECH)], max_duration=length + 5)
+    start, judged = time.process_time(), list[float]()
+    batch = run_calls(
+        [(scenario, Twilio(url)) for _ in range(calls)], keep=lambda _result: judged.append(time.process_time())
+    )
+    return uvloop.run(batch), judged[0] - start
 
-    start = time.process_time()
-    lines = await asyncio.gather(*(one(index) for index in range(calls)))
-    spent = time.process_time() - start
-    mean = statistics.mean(line.pacer.mean_lateness for line in lines) * 1000
-    worst = max(line.pacer.max_lateness for line in lines) * 1000
-    right = sum(abs(measure(line.record()).agent_talk - SPEECH) < 0.05 for line in lines)
-    untrusted = sum(bool(line.pacer.stalls) or line.pacer.mean_lateness > 0.01 for line in lines)
+
+def report(ran: tuple[list[CallResult], float], calls: int, length: float) -> None:
+    """Say how late the calls were, how many were heard right, and whether the harness knew of the others."""
+    results, spent = ran
+    broken = [result for result in results if result.metrics is None]
+    mean = statistics.mean(result.trust.mean_lateness_ms for result in results)
+    worst = max(result.trust.max_lateness_ms for result in results)
+    right = [result for result in results if is_right(result)]
+    trusted = [result for result in results if result.trust.trustworthy]
+    deceived = [result for result in trusted if not is_right(result)]
     print(f"ours:         {calls} calls of {length:.0f} s: lateness mean {mean:.2f} ms, max {worst:.0f}")
-    print(f"              {right} heard right, {untrusted} not to be trusted by the harness's own word")
+    print(f"              {len(right)} heard right, {len(trusted)} trusted, {len(broken)} not made")
+    print(f"              {len(deceived)} wrong although trusted")
     print(f"              {spent / (calls * length * 50) * 1e6:.0f} us of processor time per frame pair")
+    for reason, count in Counter(reason for result in results for reason in result.trust.reasons).most_common(3):
+        print(f"              {count} x {reason}")
+
+
+def is_right(result: CallResult) -> bool:
+    """Say whether the echo was as long as what was said."""
+    return result.metrics is not None and abs(result.metrics.agent_talk - SPEECH) < 0.05
 
 
 async def phase(begin: float, index: int, calls: int) -> None:

@@ -15,9 +15,11 @@ timer is set, nothing can ever happen again; the loop says so at once, and who w
 from __future__ import annotations
 
 import asyncio
+import gc
 import selectors
 import signal
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -25,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from voiceharness.virtual_loop import NS, VirtualLoop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Iterator
 
 __all__ = [
     "NS",
@@ -43,6 +45,7 @@ __all__ = [
 T = TypeVar("T")
 
 STALL_AFTER: Final = 0.1
+DELAY_AFTER: Final = 0.03
 
 
 class Clock(Protocol):
@@ -96,8 +99,14 @@ class LoopClock:
 
         A time that has passed still lets whatever is due before it run first, so a late task cannot overtake others.
         """
-        if self._virtual_loop is not None and self._virtual_loop.try_advance(deadline_ns):
-            return
+        loop = self._virtual_loop
+        if loop is not None:
+            if loop.try_advance(deadline_ns):
+                return
+            if loop.waits_for_others(deadline_ns):
+                await asyncio.sleep(0)
+                if loop.try_advance(deadline_ns):
+                    return
         waiter = self._loop.create_future()
         handle = self.call_at_ns(deadline_ns, lambda: _wake(waiter))
         try:
@@ -127,8 +136,22 @@ def run_real(main: Coroutine[Any, Any, T]) -> T:
     The loop waits with ``select``, whose microsecond timeouts halve the lateness of ``epoll``'s milliseconds; a run
     that may hold more than about a thousand sockets needs a loop of its own.
     """
-    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.SelectSelector())) as runner:
+    with _short_collections(), asyncio.Runner(loop_factory=_precise_loop) as runner:
         return runner.run(_terminable(main))
+
+
+def _precise_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.SelectorEventLoop(selectors.SelectSelector())
+
+
+@contextmanager
+def _short_collections() -> Iterator[None]:
+    """Leave what exists already out of garbage collections: to walk over it all stops the loop for some frames."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 async def _terminable(main: Coroutine[Any, Any, T]) -> T:
@@ -191,7 +214,8 @@ class Pacer:
         self._total_ns = 0
         self.ticks = 0
         self.max_lateness = 0.0
-        self.stalls: list[Stall] = []
+        self.delays: list[Stall] = []
+        """Whenever ticks were more than 30 ms late."""
 
     def due_ns(self, position: int) -> int:
         """Return when a position is due, in nanoseconds on the loop's clock."""
@@ -206,14 +230,20 @@ class Pacer:
         self._total_ns += late
         seconds = late / NS
         self.max_lateness = max(self.max_lateness, seconds)
-        if seconds > STALL_AFTER:
-            self._note_stall(Stall(due, seconds))
+        if seconds > DELAY_AFTER:
+            self._note_delay(Stall(due, seconds))
 
-    def _note_stall(self, stall: Stall) -> None:
-        """One blocked loop makes many ticks late; they are one stall, as long as the first of them."""
-        if self.stalls and stall.due_ns < self.stalls[-1].due_ns + self.stalls[-1].duration * NS:
-            return
-        self.stalls.append(stall)
+    def _note_delay(self, delay: Stall) -> None:
+        """One blocked loop makes many ticks late; they are one delay, as long as the worst of them."""
+        if not self.delays or delay.due_ns >= self.delays[-1].due_ns + self.delays[-1].duration * NS:
+            self.delays.append(delay)
+        elif delay.duration > self.delays[-1].duration:
+            self.delays[-1] = Stall(self.delays[-1].due_ns, delay.duration)
+
+    @property
+    def stalls(self) -> list[Stall]:
+        """The delays after which no timing can be believed: those over 0.1 s."""
+        return [delay for delay in self.delays if delay.duration > STALL_AFTER]
 
     @property
     def mean_lateness(self) -> float:

@@ -11,6 +11,7 @@ import heapq
 import math
 import threading
 import traceback
+from _thread import _count as thread_count  # thread_count() without its lock: it is asked for every frame
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, TypeVarTuple
 
 from voiceharness.errors import StallError, VirtualTimeError
@@ -53,7 +54,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._timer_count = 0
         self._ready: deque[asyncio.Handle]  # BaseEventLoop's own, untyped upstream
         self._home_thread = threading.get_ident()
-        self._known_threads = threading.active_count()
+        self._known_threads = thread_count()
         self._violation: VirtualTimeError | None = None
         self._violated = threading.Event()
 
@@ -92,10 +93,15 @@ class VirtualLoop(asyncio.BaseEventLoop):
         next_timer = self._next_timer()
         if next_timer is not None and next_timer <= deadline_ns:
             return False
-        if threading.active_count() > self._known_threads:
+        if thread_count() > self._known_threads:
             return False
         self.now_ns = deadline_ns
         return True
+
+    def waits_for_others(self, deadline_ns: int) -> bool:
+        """Say whether only those who can run now stand between the present and a time: once they have, try again."""
+        next_timer = self._next_timer()
+        return bool(self._ready) and deadline_ns > self.now_ns and (next_timer is None or next_timer > deadline_ns)
 
     def _next_timer(self) -> int | None:
         timers = self._timers
@@ -146,7 +152,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _let_foreign_threads_speak(self) -> None:
         """Before time jumps, give threads that were started during the run a moment to report to the loop."""
-        alive = threading.active_count()
+        alive = thread_count()
         if alive > self._known_threads:
             self._violated.wait(FOREIGN_THREAD_GRACE)
             self._violated.clear()

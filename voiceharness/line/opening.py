@@ -7,7 +7,7 @@ import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from voiceharness.clock import LoopClock
+from voiceharness.clock import NS, LoopClock
 from voiceharness.errors import ConnectError
 from voiceharness.line.line import Line
 
@@ -34,6 +34,10 @@ async def open_line(
     clock = LoopClock()
     try:
         await _connect(adapter, connect_timeout)
+        if settings.phase is not None:
+            await clock.sleep_until_ns(
+                _next_in_phase_ns(clock.now_ns(), settings.frame_ms * NS // 1000, settings.phase)
+            )
         line = Line(adapter, settings, clock)
         adapter.attach(line)
         line.timeline.note(0, "answered")
@@ -45,6 +49,11 @@ async def open_line(
     await adapter.disconnect()
     if line.ended is not None and adapter.sent_after_end:
         line.timeline.note(line.ended.at, "sent_after_end", messages=adapter.sent_after_end)
+
+
+def _next_in_phase_ns(now_ns: int, frame_ns: int, phase: float) -> int:
+    offset_ns = round(phase * frame_ns)
+    return offset_ns - (offset_ns - now_ns) // frame_ns * frame_ns
 
 
 async def _connect(adapter: VoiceAgentAdapter, timeout: float) -> None:

@@ -17,7 +17,9 @@ class LineSettings:
     ``rate``: the line rate in hertz, 8000, 16000 or 48000. ``frame_ms``: length of a user frame. ``delay``: one-way
     delay in seconds, added in both directions. ``prebuffer``: seconds that playout waits when its queue had run empty.
     ``pause``: silence in seconds after which the agent no longer counts as speaking. ``impairments``: what a bad line
-    does; its own delay adds to ``delay``. ``seed`` decides what is left to chance there.
+    does; its own delay adds to ``delay``. ``seed`` decides what is left to chance there. ``phase``: the part of
+    a frame, from 0 to 1, by which this line's frames are due after the loop clock's multiples of a frame, so that those
+    of many lines in one process are not due together; the answer is that much later. None: as it comes.
     """
 
     rate: int = 8000
@@ -27,6 +29,7 @@ class LineSettings:
     pause: float = 0.3
     impairments: LineImpairments = CLEAN
     seed: int = 0
+    phase: float | None = None
 
     def __post_init__(self) -> None:
         if self.rate not in (8000, 16000, 48000):
@@ -36,6 +39,8 @@ class LineSettings:
         for name in ("delay", "prebuffer", "pause"):
             if not 0 <= getattr(self, name) <= 10:
                 raise OptionError(f"{name} must be from 0 to 10 s, not {getattr(self, name)}")
+        if self.phase is not None and not 0 <= self.phase < 1:
+            raise OptionError(f"phase is a part of a frame, from 0 to 1, not {self.phase}")
 
     @property
     def one_way_delay(self) -> float:

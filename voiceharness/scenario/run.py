@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from voiceharness.line.word_source import WordSource
     from voiceharness.scenario.result import CallResult, StepResult
     from voiceharness.scenario.scenario import Scenario
+    from voiceharness.scenario.slots import Slot
     from voiceharness.scenario.steps import AnyStep
     from voiceharness.speech.cache import SpeechCache
     from voiceharness.speech.synthesis import Synthesizer
@@ -58,19 +59,18 @@ async def run_call(
     speech: SpeechEngines | None = None,
     on_step: Callable[[StepResult], None] = lambda _step: None,
     keep: Callable[[CallResult], None] = lambda _result: None,
+    slot: Slot | None = None,
 ) -> CallResult:
     """Run a scenario on the running event loop, whatever its clock, and return what became of it.
 
     ``capabilities`` are what is declared of the adapter (default: what it declares for its own options). ``keep`` is
-    called once with the result, also when the run is cancelled.
+    called once with the result, also when the run is cancelled. ``slot`` is the call's own in a batch of calls.
     """
     run = Run(scenario, adapter, capabilities or adapter.own_capabilities, LoopClock())
     try:
-        await _call(run, speech or SpeechEngines(), on_step)
-    except Exception as error:  # supervision point: whatever breaks a call becomes its result, with the evidence
-        run.error = error
+        await _supervised(run, speech or SpeechEngines(), on_step, slot)
     except BaseException as error:  # a cancellation, or the user's interrupt
-        run.error = error
+        run.error = run.error or error
         keep(result_of(run))
         raise
     result = result_of(run)
@@ -125,15 +125,29 @@ def run_to_result(
     return kept[0]
 
 
-async def _call(run: Run, speech: SpeechEngines, on_step: Callable[[StepResult], None]) -> None:
+async def _supervised(
+    run: Run, speech: SpeechEngines, on_step: Callable[[StepResult], None], slot: Slot | None
+) -> None:
+    try:
+        await _call(run, speech, on_step, slot)
+    except Exception as error:  # supervision point: whatever breaks a call becomes its result, with the evidence
+        run.error = error
+    if slot is not None:
+        await slot.until_judging()  # making the result takes the processor, too
+
+
+async def _call(run: Run, speech: SpeechEngines, on_step: Callable[[StepResult], None], slot: Slot | None) -> None:
     scenario = run.scenario
     run.facts["scenario"] = scenario_fingerprint(scenario)
     _refuse_what_is_missing(run)
     if ends_before_answer(scenario.steps[0]):
         await play_unanswered(run, on_step)
         return
-    clips = prepare(scenario, lambda: _synthesizer(run, speech))
+    make_clips = partial(prepare, scenario, lambda: _synthesizer(run, speech))
+    clips = make_clips() if slot is None else slot.clips(scenario, make_clips)
     run.facts["user_audio"] = audio_fingerprint(clips)
+    if slot is not None:
+        await slot.until_dialling()
     async with _words(run, speech) as run.words:
         dialled_ns = run.clock.now_ns()
         settings = LineSettings(
@@ -141,6 +155,7 @@ async def _call(run: Run, speech: SpeechEngines, on_step: Callable[[StepResult],
             delay=scenario.line.delay,
             impairments=scenario.line.impairments(),
             seed=scenario.seed,
+            phase=None if slot is None else slot.phase,
         )
         async with open_line(run.adapter, settings, connect_timeout=scenario.connect_timeout) as line:
             run.line = line
@@ -161,6 +176,8 @@ async def _call(run: Run, speech: SpeechEngines, on_step: Callable[[StepResult],
                 line.hang_up("user", "the scenario was over")
             finally:
                 watchdog.cancel()
+        if slot is not None:
+            await slot.until_judging()
         await judge_call(run, player)
 
 

@@ -16,27 +16,31 @@ from voiceharness.scenario.expectations import CheckResult, Evidence, judge
 from voiceharness.scenario.result import CallResult, Outcome, StepResult, Trust, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from voiceharness.adapter import VoiceAgentAdapter
+    from voiceharness.audio.edges import Span
     from voiceharness.capabilities import AdapterCapabilities
-    from voiceharness.clock import Clock
+    from voiceharness.clock import Clock, Stall
     from voiceharness.line.line import Line
     from voiceharness.line.record import Value
-    from voiceharness.line.sample_clock import ClockFit
+    from voiceharness.line.sample_clock import ClockFit, SampleClock
     from voiceharness.line.word_source import WordSource
     from voiceharness.measure.finding import Finding
     from voiceharness.measure.metrics import Metrics
     from voiceharness.scenario.player import Player
     from voiceharness.scenario.scenario import Scenario
 
-__all__ = ["Run", "clock_doubts", "evidence_of", "judge_call", "result_of"]
+__all__ = ["Run", "clock_doubts", "evidence_of", "judge_call", "misplaced_sound", "result_of"]
 
 MEAN_LATENESS_LIMIT_MS: Final = 10.0
 """Above this the frames of the user did not leave when they should: the run is not trustworthy."""
 
 LEAST_OBSERVATIONS: Final = 250
 """Ticks of a transport's own clock that its fit needs to say anything: 5 s of frames."""
+
+MOST_REASONS: Final = 5
+"""Of one kind; a busy machine has thousands."""
 
 RESIDUAL_LIMIT_MS: Final = 40.0
 """Two frames; what is measured on a real clock is believed to that much."""
@@ -149,7 +153,7 @@ def _with_call(result: CallResult, line: Line, evidence: Evidence | None) -> Cal
         ended_reason=ended.reason if ended else "",
         ended_code=ended.code if ended else None,
         error=result.error or (ended.error if ended else None),
-        trust=_trust(line, virtual=result.virtual),
+        trust=_trust(line, metrics, virtual=result.virtual),
         clock=line.samples.fit(),
     )
 
@@ -165,21 +169,47 @@ def _outcome(result: CallResult) -> Outcome:
     return "failed" if result.failures else "passed"
 
 
-def _trust(line: Line, *, virtual: bool) -> Trust:
+def _trust(line: Line, metrics: Metrics, *, virtual: bool) -> Trust:
     reasons = list(line.adapter.trust_reasons())
     if virtual:
         return Trust(tuple(reasons))
     stalls = line.pacer.stalls
-    reasons += [
+    reasons += _listed(
         f"the event loop was blocked for {stall.duration:.3f} s at {line.seconds_of(stall.due_ns):.3f} s of the call: "
         "timings inside it cannot be believed"
         for stall in stalls
-    ]
+    )
+    shorter = [delay for delay in line.pacer.delays if delay not in stalls]
+    sounds = [*(utterance.span for utterance in metrics.utterances), *metrics.segments]
+    reasons += _listed(misplaced_sound(shorter, sounds, line.samples, line.settings.frame))
     reasons += clock_doubts(line.samples.fit())
     mean_ms, max_ms = line.pacer.mean_lateness * 1000, line.pacer.max_lateness * 1000
     if mean_ms > MEAN_LATENESS_LIMIT_MS:
         reasons.append(f"user frames left {mean_ms:.1f} ms late on average: the machine is too busy")
     return Trust(tuple(reasons), mean_ms, max_ms, len(stalls))
+
+
+def misplaced_sound(delays: Iterable[Stall], sounds: Collection[Span], clock: SampleClock, frame: int) -> Iterator[str]:
+    """Say where somebody was heard late because the loop was, by more than what a real clock is believed to.
+
+    What arrives just after a tick may have waited until the next one: up to a ``frame`` (in samples) longer than that.
+    """
+    for delay in delays:
+        due = clock.position_at(delay.due_ns)
+        start, end = due - frame, due + round(delay.duration * clock.rate) + frame
+        if any(span.onset <= end and start <= span.offset for span in sounds):
+            most = delay.duration + frame / clock.rate
+            yield (
+                f"the event loop was {delay.duration:.3f} s late at {due / clock.rate:.3f} s of the call, while "
+                f"somebody spoke: what was heard there may be misplaced by up to {most:.3f} s"
+            )
+
+
+def _listed(reasons: Iterable[str]) -> list[str]:
+    """Return the first few reasons of a kind, and how many more there are."""
+    listed = list(reasons)
+    more = len(listed) - MOST_REASONS
+    return [*listed[:MOST_REASONS], f"... and {more} times more"] if more > 0 else listed
 
 
 def clock_doubts(fit: ClockFit) -> list[str]:
