@@ -18,6 +18,7 @@ _RANGE_HZ = (28.0, 800.0)
 _VOICED = 0.6
 _NEARLY = 0.85
 _LEAST_FRAMES = 8
+_MOST_FRAMES = 32
 _WANDERS = 0.01
 _AUDIBLE = 100.0
 
@@ -35,8 +36,10 @@ def voice_pitch(samples: NDArray[np.int16], rate: int) -> float | None:
     frames = sliding_window_view(samples.astype(np.float64), size)[::hop]
     frames = frames - frames.mean(axis=1, keepdims=True)
     energy = np.einsum("ij,ij->i", frames, frames)
-    lags = _periods(frames[energy > max(float(energy.max()) / 100, size * _AUDIBLE**2)], rate)
-    if len(lags) < _LEAST_FRAMES:
+    audible = np.flatnonzero(energy > max(float(energy.max()) / 100, size * _AUDIBLE**2))
+    step = 1 + len(audible) // _MOST_FRAMES  # a median needs no more than these
+    lags = _periods(frames[audible[::step]], rate)
+    if step * len(lags) < _LEAST_FRAMES:
         return None
     pitches = rate / lags
     median = float(np.median(pitches))
@@ -52,10 +55,10 @@ def _periods(frames: NDArray[np.float64], rate: int) -> NDArray[np.float64]:
     if not len(frames):
         return np.zeros(0)
     size = frames.shape[1]
-    spectrum = np.fft.rfft(frames, 2 * size, axis=1)
-    correlation = np.fft.irfft(np.abs(spectrum) ** 2, axis=1)[:, :size]
-    correlation /= correlation[:, :1] * (1 - np.arange(size) / size)
     low, high = round(rate / _RANGE_HZ[1]), min(round(rate / _RANGE_HZ[0]), size // 2)
+    spectrum = np.fft.rfft(frames, size + size // 2, axis=1)  # room enough for lags of up to half a frame
+    correlation = np.fft.irfft(spectrum.real**2 + spectrum.imag**2, axis=1)[:, :high]
+    correlation /= correlation[:, :1] * (1 - np.arange(high) / size)
     inside = correlation[:, low:high]
     peaks = (inside[:, 1:-1] >= inside[:, :-2]) & (inside[:, 1:-1] > inside[:, 2:])
     heights = np.where(peaks, inside[:, 1:-1], -1.0)

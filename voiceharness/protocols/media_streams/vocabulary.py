@@ -142,7 +142,7 @@ class Shortcut:
     def __init__(self, template: Template) -> None:
         self._shape = re.compile(_shape(template), re.ASCII)
         slots = list(_slots(template))
-        self._converts = [(slot.name, _WIRE_READERS[slot.wire]) for slot in slots if slot.wire != "text"]
+        self._converts = [(slot.name, _SHAPED[slot.wire]) for slot in slots if slot.wire in _SHAPED]
 
     def read(self, text: str) -> Values | None:
         """Return the slots' values, or None: of another shape, or not right."""
@@ -153,7 +153,7 @@ class Shortcut:
         try:
             for name, convert in self._converts:
                 values[name] = convert(values[name])
-        except Mismatch:
+        except ValueError:
             return None
         return values
 
@@ -184,6 +184,14 @@ _SHAPES: Mapping[Wire, str] = {
     "count": rf"[0-9]{{1,{MAX_DIGITS - 1}}}",
     "base64": "[A-Za-z0-9+/]*={0,2}",
 }
+
+
+def _shaped_base64(found: str) -> bytes:
+    return binascii.a2b_base64(found, strict_mode=True)
+
+
+_SHAPED: Mapping[Wire, Callable[[str], object]] = {"count": int, "base64": _shaped_base64}
+"""How what has its shape is read; it may raise ValueError still."""
 
 
 class _Field(NamedTuple):
