@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy.signal import resample_poly
 
 from tests.adapters.twilio.wire_agent import Played, WireAgent, burst, media, near, paced, play, spread
+from tests.measure.calls import spoken
 from voiceharness.audio import g711, signals
+from voiceharness.measure.tones import rate_factor
 from voiceharness.scenario.checks import NoFault
 from voiceharness.scenario.steps import Check, Wait
 
@@ -43,7 +46,33 @@ def test_sound_of_another_rate_is_heard_slow_or_fast(samples: NDArray[np.int16],
     agent = WireAgent(spread(g711.encode(samples.tobytes()), 0.0, 0.2))
     played = play(agent, Wait(4))
     assert played.heard == [(0, near(length))]
-    assert frequency(heard_samples(played, 0, length)) == pytest.approx(hz, abs=5 if hz > 1000 else 2)
+    heard = heard_samples(played, 0, length)
+    assert frequency(heard) == pytest.approx(hz, abs=5 if hz > 1000 else 2)
+    assert rate_factor(heard, 8000, expected_hz=440) == pytest.approx(hz / 440, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "factor", "named"),
+    [(3, 1, 1 / 3, "about 0.333 times as fast"), (1, 3, 3.0, "about 3 times as fast")],
+    ids=["24 kHz sent as if 8 kHz", "8 kHz treated as 24 kHz"],
+)
+def test_a_voice_made_at_another_rate_fails_and_the_factor_is_named(
+    up: int, down: int, factor: float, named: str
+) -> None:
+    """Case A34, (a) and (b), with a voice: of a tone nobody knows how high it was meant to be."""
+    wrong = np.clip(resample_poly(spoken("agent_offer").astype(float), up, down), -32768, 32767).astype(np.int16)
+    played = play(WireAgent(spread(g711.encode(wrong.tobytes()), 0.0, 0.2)), Wait(len(wrong) / 8000 + 1))
+    assert played.result.outcome == "failed"
+    (found,) = played.found("wrong_rate")
+    assert found.figure == pytest.approx(factor, abs=1e-3)
+    assert named in played.result.explain()
+
+
+def test_a_voice_made_at_the_streams_rate_has_no_such_finding() -> None:
+    """Case A34 (c), with a voice."""
+    right = spoken("agent_offer")
+    played = play(WireAgent(spread(g711.encode(right.tobytes()), 0.0, 0.2)), Wait(len(right) / 8000 + 1))
+    assert played.result.passed, played.result.explain()
 
 
 def test_a_switch_to_raw_sound_in_mid_call_is_heard_as_noise_from_there() -> None:
