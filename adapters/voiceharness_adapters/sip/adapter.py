@@ -32,6 +32,7 @@ from voiceharness_adapters.sip.endpoint import SipEndpoint
 from voiceharness_adapters.sip.inbox import Inbox
 from voiceharness_adapters.sip.media import UserMedia
 from voiceharness_adapters.sip.quality import RtpQuality
+from voiceharness_adapters.sip.session import agreed_session
 from voiceharness_adapters.sip.settings import SipSettings, Srtp, Transport, choose_backend, codecs_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from voiceharness.adapter import Received, TurnTaker
     from voiceharness.capabilities import AdapterCapabilities, CallAction, DtmfMethod
     from voiceharness_adapters.sip.call import SipCall
+    from voiceharness_adapters.sip.session import AudioSession
     from voiceharness_adapters.sip.watch import Finding
     from voiceharness_adapters.sip.wire import Heard
     from voiceharness_adapters.sip.worker import Event
@@ -209,13 +211,16 @@ class Sip(VoiceAgentAdapter):
         words = f"{end.code} {end.reason}".strip()
         if end.ours:
             return CallRejectedError(f"sip: the call was given up: {words}", code=end.code, reason=end.reason)
+        if not self.target:
+            return CallRejectedError(f"sip: the agent gave its call up: {words}", code=end.code, reason=end.reason)
         final = self.endpoint.final_answer(call) or (end.final and (end.final, end.reason))
         if not final:
             return ConnectError(f"sip: {self.target or 'the agent'} could not be reached: {words}")
         code, reason = final
         if code // 100 == 2:
             return RemoteProtocolError(f"sip: the agent answered with a session that cannot be used: {words}")
-        return CallRejectedError(f"sip: the agent refused the call: {code} {reason}", code=code, reason=reason)
+        what = "redirects the call, which is not followed" if code // 100 == 3 else "refused the call"
+        return CallRejectedError(f"sip: the agent {what}: {code} {reason}", code=code, reason=reason)
 
     async def disconnect(self) -> None:
         """End the call in whatever state it is; stop the worker if it is this call's own."""
@@ -358,9 +363,15 @@ class Sip(VoiceAgentAdapter):
         return AudioChunk(pcm, self.rate) if pcm else None
 
     @property
+    def session(self) -> AudioSession | None:
+        """What was agreed on for the sound, by the latest offer that was answered; None: nothing yet."""
+        return None if self._call is None else agreed_session(self.endpoint.trace(self._call))
+
+    @property
     def quality(self) -> RtpQuality:
         """The RTP figures of the call so far."""
-        return RtpQuality.of(*((self._call.stats, self._call.media) if self._call else ({}, {})))
+        session = self.session
+        return RtpQuality.of(self._call.stats if self._call else {}, codec=session.codec if session else "")
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -368,12 +379,13 @@ class Sip(VoiceAgentAdapter):
         return tuple(finding for _, finding in self._media.findings) if self._media else ()
 
     def call_facts(self) -> dict[str, str | int | float | bool | None]:
-        """Return backend, codec, RTP statistics, and how long sound was held back."""
-        media, quality = self._call.media if self._call else {}, self.quality
+        """Return backend, what was agreed on for the sound, RTP statistics, and how long sound was held back."""
+        session, quality = self.session, self.quality
         facts: dict[str, str | int | float | bool | None] = {
             "backend": self.endpoint.version or self.backend,
-            "codec": media.get("codec", ""),
-            "srtp": media.get("srtp", False),
+            "codec": session.codec if session else "",
+            "srtp": bool(session and session.suite),
+            **({} if session is None else session.facts()),
             **{f"rtp_{name}": getattr(quality, name) for name in quality.__slots__},
         }
         if self._media is not None:
@@ -385,7 +397,7 @@ class Sip(VoiceAgentAdapter):
         """Return the SIP messages, without credentials, and the early media."""
         if self._call is None:
             return {}
-        answered_ns = self._media.answered.at_ns if self._media else 0
+        answered_ns = self._media.answered.at_ns if self._media else None
         kept = {"sip.txt": trace_text(self.endpoint.trace(self._call), answered_ns=answered_ns).encode()}
         early = self.early_media
         return kept if early is None else {**kept, "early_media.wav": wav_bytes(early)}

@@ -66,9 +66,8 @@ class RtpQuality:
     opinion: float
 
     @classmethod
-    def of(cls, stats: Mapping[str, float], media: Mapping[str, object]) -> RtpQuality:
-        """Make it of a worker's statistics and what it told of the media; without any, everything is 0."""
-        codec = str(media.get("codec", ""))
+    def of(cls, stats: Mapping[str, float], *, codec: str) -> RtpQuality:
+        """Make it of a worker's statistics; without any, everything is 0."""
         received, lost = int(stats.get("received", 0)), int(stats.get("lost", 0))
         total = received + lost
         delay_ms = stats.get("round_trip_ms", 0.0) / 2 + stats.get("buffer_ms", 0.0)

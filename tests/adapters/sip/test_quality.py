@@ -28,11 +28,11 @@ def test_loss_and_delay_lower_the_score() -> None:
 
 
 def test_a_call_without_media_has_no_score() -> None:
-    assert RtpQuality.of({}, {}) == RtpQuality(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0.0)
+    assert RtpQuality.of({}, codec="") == RtpQuality(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0.0)
 
 
 def test_figures_are_taken_from_the_statistics() -> None:
-    quality = RtpQuality.of({"received": 90, "lost": 10, "jitter_ms": 1.5, "buffer_empty": 3}, {"codec": "PCMU"})
+    quality = RtpQuality.of({"received": 90, "lost": 10, "jitter_ms": 1.5, "buffer_empty": 3}, codec="PCMU")
     assert (quality.received, quality.lost, quality.jitter_ms, quality.ran_dry) == (90, 10, 1.5, 2)
     assert 3.0 < quality.opinion < 3.6
 

@@ -337,10 +337,7 @@ class BaresipBackend:
         )
 
     def _tell_media(self, taken: _Call, status: str) -> None:
-        secure = self._options["srtp"] in ("mandatory", "dtls")
-        self.channel.tell(
-            "media", call=taken.number, status=status, codec=self._options["codecs"][0], ptime_ms=FRAME_MS, srtp=secure
-        )
+        self.channel.tell("media", call=taken.number, status=status)
 
     async def _tell_statistics(self) -> None:
         clock = LoopClock()
