@@ -53,6 +53,7 @@ TRANSFER_TIMEOUT: Final = 10.0
 MAX_LOST_TIME: Final = 0.1
 MAX_UNSENT: Final = 2
 _DECLINE: Final = 603
+_CANCELLED: Final = 487
 
 
 class Sip(VoiceAgentAdapter):
@@ -211,11 +212,13 @@ class Sip(VoiceAgentAdapter):
         words = f"{end.code} {end.reason}".strip()
         if end.ours:
             return CallRejectedError(f"sip: the call was given up: {words}", code=end.code, reason=end.reason)
-        if not self.target:
+        if not self.target and end.code == _CANCELLED:
             return CallRejectedError(f"sip: the agent gave its call up: {words}", code=end.code, reason=end.reason)
+        if not self.target:
+            return ConnectError(f"sip: the agent's call ended before its media was up: {words}")
         final = self.endpoint.final_answer(call) or (end.final and (end.final, end.reason))
         if not final:
-            return ConnectError(f"sip: {self.target or 'the agent'} could not be reached: {words}")
+            return ConnectError(f"sip: {self.target} could not be reached: {words}")
         code, reason = final
         if code // 100 == 2:
             return RemoteProtocolError(f"sip: the agent answered with a session that cannot be used: {words}")

@@ -15,9 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["trace_text", "wav_bytes"]
 
 
-def trace_text(messages: Sequence[SipMessage], *, answered_ns: int) -> str:
-    """Return the SIP messages of a call, each with its time in seconds after the answer, its way and its peer."""
+def trace_text(messages: Sequence[SipMessage], *, answered_ns: int | None) -> str:
+    """Return the SIP messages of a call, each with its time in seconds, its way and its peer.
+
+    Times count from the answer, or from the first message if there never was one (``answered_ns`` is None).
+    """
     parts = []
+    if answered_ns is None:
+        answered_ns = messages[0].at_ns if messages else 0
     for message in messages:
         seconds = (message.at_ns - answered_ns) / 1e9
         parts.append(f"{seconds:+.3f} s  {message.way}  {message.peer}\n\n{message.text.strip()}\n")

@@ -1,4 +1,4 @@
-"""Dialling an agent: answers, refusals, agents that never answer or answer with nonsense."""
+"""Dialling an agent: answers, cancelling, and agents that answer with nonsense."""
 
 from __future__ import annotations
 
@@ -45,16 +45,6 @@ def refusal(*replies: Reply, **options: Any) -> BaseException:  # Any: the adapt
 
 
 @pytest.mark.parametrize(
-    ("code", "reason"),
-    [(302, "Moved"), (404, "Not Found"), (486, "Busy Here"), (503, "Service Unavailable"), (603, "Decline")],
-)
-def test_a_refusal_has_the_status_and_reason_of_the_agent(code: int, reason: str) -> None:
-    error = refusal(RINGING, Reply(code, reason))
-    assert isinstance(error, CallRejectedError)
-    assert (error.code, error.reason) == (code, reason)
-
-
-@pytest.mark.parametrize(
     "answer",
     [
         Reply(200, "OK", "hello\nworld\n"),
@@ -68,18 +58,6 @@ def test_an_answer_that_cannot_be_used_is_the_agents_fault(answer: Reply) -> Non
     error = refusal(answer)
     assert isinstance(error, RemoteProtocolError)
     assert "cannot be used" in str(error)
-
-
-def test_an_agent_that_does_not_answer_gets_a_cancel() -> None:
-    async def main() -> list[str]:
-        async with peer(replies=(RINGING,)) as agent:
-            with pytest.raises(ConnectError, match="not answered within"):
-                async with on_line(Sip(agent.uri), connect_timeout=0.5):
-                    pass
-            await agent.ended.wait()
-            return agent.methods()
-
-    assert run_real(main()) == ["INVITE", "CANCEL", "ACK"]
 
 
 def test_a_call_that_rings_can_be_cancelled_by_the_user() -> None:

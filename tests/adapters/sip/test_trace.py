@@ -37,3 +37,14 @@ def test_a_trace_tells_when_which_way_and_with_whom() -> None:
     assert text.startswith("-0.100 s  sent  UDP 127.0.0.1:5060\n\nINVITE")
     assert "+0.000 s  received" in text
     assert [message.call_id for message in messages] == ["x", "x"]
+
+
+def test_the_trace_of_a_call_that_was_not_answered_begins_at_0() -> None:
+    messages = [
+        SipMessage(900_000_000, "sent", "UDP 127.0.0.1:5060", "INVITE sip:a SIP/2.0"),
+        SipMessage(950_000_000, "received", "UDP 127.0.0.1:5060", "SIP/2.0 486 Busy Here"),
+    ]
+    text = trace_text(messages, answered_ns=None)
+    assert text.startswith("+0.000 s  sent")
+    assert "+0.050 s  received" in text
+    assert trace_text([], answered_ns=None) == ""

@@ -209,16 +209,19 @@ class Leg(pj.Call):
 
     def _media(self) -> None:
         info = self.getInfo()  # must live as long as what is read from it
-        for index, media in enumerate(info.media):
+        for position, media in enumerate(info.media):
             if media.type == pj.PJMEDIA_TYPE_AUDIO and media.status != pj.PJSUA_CALL_MEDIA_NONE:
-                self._audio(index, _MEDIA.get(media.status, "none"))
+                self._audio(position, media.index, _MEDIA.get(media.status, "none"))
                 return
         self.call.tell("media", status="none")
 
-    def _audio(self, index: int, status: str) -> None:
+    def _audio(self, position: int, index: int, status: str) -> None:
+        """Take the audio line: the library knows its port by its place among the lines it can serve, all else by its
+        place in the session description.
+        """
         self.stream = index
         if status in ("active", "remote_hold"):
-            self._connect_audio(self.getAudioMedia(index))
+            self._connect_audio(self.getAudioMedia(position))
         fields: dict[str, object] = {}
         if self.call.meter is None and not self.call.measured:
             self.call.meter = ArrivalMeter()
