@@ -28,6 +28,7 @@ __all__ = [
     "Interrupted",
     "Mark",
     "MarkPlayed",
+    "MediaChanged",
     "MediaTrouble",
     "Party",
     "ProtocolFault",
@@ -146,6 +147,14 @@ class MediaTrouble(AgentEvent):
     figure: float = 0.0
     unit: Literal["packets", "s", "times"] = "times"
     duration: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class MediaChanged(AgentEvent):
+    """The transport's media began, or ended, within the call; ``detail`` is the transport's own word of it."""
+
+    state: Literal["started", "stopped"]
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from voiceharness.events import (
     Flush,
     HistoryClaimed,
     Mark,
+    MediaChanged,
     MediaTrouble,
     ProtocolFault,
     StateClaimed,
@@ -142,6 +143,8 @@ class Downlink:
                 note(at, "history_claimed", item=item, text=text)
             case ProtocolFault(kind=kind, detail=detail):
                 note(at, "protocol_fault", kind=kind, detail=detail)
+            case MediaChanged(state=state, detail=detail):
+                note(at, "media", state=state, detail=detail)
             case MediaTrouble(kind=kind, detail=detail, figure=figure, unit=unit, duration=duration):
                 note(at, "media_trouble", kind=kind, detail=detail, figure=figure, unit=unit, duration=duration)
 

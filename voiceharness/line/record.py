@@ -39,6 +39,7 @@ EventKind = Literal[
     "truncation_claimed",  # item, heard
     "history_claimed",  # item, text
     "protocol_fault",  # kind, detail
+    "media",  # state (started, stopped), detail: of a transport whose media is not open all the call
     "media_trouble",  # kind, detail, figure, unit, duration: it began that many seconds before
     "impaired",  # what the harness did to the line: kind, direction, frame (None: the whole call), samples, detail
     "stall",  # duration: the harness's own loop was late

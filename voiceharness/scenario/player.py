@@ -235,16 +235,18 @@ class Player:
         line = self.line
         waited = (line.now - self.since) / line.settings.rate
         last = line.timeline.last_kind()
-        state = f"the call was ended by the {line.ended.by}" if line.ended else "the line was silent"
+        state, found = "the line was silent", f"no speech of the agent for {waited:.2f} s in {step.label!r}"
+        if line.ended is not None:
+            state = f"the call was ended by the {line.ended.by}"
+            found = f"{state} before the agent spoke in {step.label!r}: {line.ended.reason or 'no reason is known'}"
         self.expect(
             "no_answer",
             False,
             wanted="speech of the agent",
             measured=state,
             explanation=(
-                f"{line.adapter.name}: no speech of the agent for {waited:.2f} s in {step.label!r} ({state}); "
-                f"user frames sent: {line.pacer.ticks}, agent chunks received: {len(line.downlink.items)}, "
-                f"last event: {last}"
+                f"{line.adapter.name}: {found}; user frames sent: {line.pacer.ticks}, "
+                f"agent chunks received: {len(line.downlink.items)}, last event: {last}"
             ),
         )
 

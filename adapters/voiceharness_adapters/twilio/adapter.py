@@ -23,8 +23,9 @@ from voiceharness.protocols.media_streams.dialects import dialect_named
 from voiceharness.protocols.media_streams.twiml import Stream
 from voiceharness.speech.synthesis import Synthesizer  # noqa: TC001  the registry reads the types of options
 from voiceharness_adapters.twilio.call_flow import CallFlow
-from voiceharness_adapters.twilio.carrier_call import CallIdentity, CarrierCall
+from voiceharness_adapters.twilio.carrier_call import CallIdentity, CarrierCall, joined
 from voiceharness_adapters.twilio.doors import make_door
+from voiceharness_adapters.twilio.progress import CallProgress
 from voiceharness_adapters.twilio.settings import CarrierLog, CarrierSettings, Inbound, LostAs, Marks
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Twilio"]
 
 STREAM_SCHEMES: Final = ("ws", "wss")
-SCHEMES: Final = (*STREAM_SCHEMES, "http", "https")
+WEBHOOK_SCHEMES: Final = ("http", "https")
+SCHEMES: Final = (*STREAM_SCHEMES, *WEBHOOK_SCHEMES)
 
 
 class Twilio(VoiceAgentAdapter):
@@ -77,9 +79,18 @@ class Twilio(VoiceAgentAdapter):
             Synthesizer | str | None, Option("speaks the TwiML's <Say>; an engine, or its name")
         ] = None,
         goodbye: Annotated[float, Option("time the agent may go on after stop before the carrier closes", "s")] = 0.0,
+        status_callback: Annotated[
+            str | None, Option("URL, or path, that the call's progress is posted to: answered, completed")
+        ] = None,
     ) -> None:
         if urlsplit(url).scheme not in SCHEMES:
             raise OptionError(f"adapter 'twilio': url begins with {', '.join(SCHEMES)}, not {url!r}")
+        if status_callback is not None and not _are_webhooks(url, joined(url, status_callback)):
+            raise OptionError(
+                "adapter 'twilio': status_callback is an http or https URL, of a call to a voice webhook; a stream "
+                "that is dialled directly has none"
+            )
+        self._status_callback = None if status_callback is None else joined(url, status_callback)
         self._url = url
         self._app = app
         self._identity = CallIdentity(user, agent, token)
@@ -92,6 +103,7 @@ class Twilio(VoiceAgentAdapter):
         self._dialling: asyncio.Task[CarrierCall] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._over = False
+        self._progress: CallProgress | None = None
 
     @classmethod
     def capabilities_for(cls, options: Mapping[str, object]) -> AdapterCapabilities:
@@ -125,8 +137,9 @@ class Twilio(VoiceAgentAdapter):
         log = self.log
         counts = {f"{way} {kind}": count for way in ("sent", "received") for kind, count in getattr(log, way).items()}
         violations = {f"violation {kind}": count for kind, count in log.violations.items()}
+        posted = {f"callback {status}": answer or "no answer" for status, answer in log.callbacks}
         lost = {"frames lost": len(log.lost_ms)} if log.lost_ms else {}
-        return {**counts, **violations, **lost, "agent still running after the call": log.still_running}
+        return {**counts, **violations, **posted, **lost, "agent still running after the call": log.still_running}
 
     async def connect(self) -> None:
         """Dial. The call is answered when its stream is open, or when the agent's document lets something be heard.
@@ -155,10 +168,18 @@ class Twilio(VoiceAgentAdapter):
             await call.connect_stream(Stream(self._url, parameters=self._parameters))
             self._tasks.append(asyncio.create_task(call.run_stream(), name="twilio stream"))
         else:
-            flow = CallFlow(call, self._url, self._synthesizer)
+            flow = CallFlow(call, self._url, self._synthesizer, self._progress_of(call))
             self._tasks.append(asyncio.create_task(flow.run(), name="twilio call flow"))
             await flow.answered
         return call
+
+    def _progress_of(self, call: CarrierCall) -> CallProgress | None:
+        if self._status_callback is None or self._door is None:
+            return None
+        self._progress = CallProgress(
+            self._status_callback, self._door, self._identity, clock=call.clock, log=call.log, broken=call.inbox.end
+        )
+        return self._progress
 
     async def disconnect(self) -> None:
         """Hang up: ``stop``, close, and let go of the agent's server."""
@@ -171,6 +192,8 @@ class Twilio(VoiceAgentAdapter):
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._call is not None:
             await self._call.hang_up()
+        if self._progress is not None:
+            await self._progress.completed()
         if self._door is not None:
             await self._door.close()
 
@@ -219,3 +242,7 @@ class Twilio(VoiceAgentAdapter):
         if self._call is None or self._over:
             raise PendingTransportError(self.name, action)
         return self._call
+
+
+def _are_webhooks(*urls: str) -> bool:
+    return all(urlsplit(url).scheme in WEBHOOK_SCHEMES for url in urls)

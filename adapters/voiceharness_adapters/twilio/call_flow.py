@@ -1,6 +1,7 @@
 """What the carrier does with an answered call: it follows the agent's TwiML, verb by verb.
 
-The call counts as answered when something can be heard or said: at the first stream, prompt or pause. It is over when
+The call counts as answered when something can be heard or said: at the first stream, prompt or pause. If its progress
+is posted, it is answered before its first stream is opened, for that is when the carrier says so. It is over when
 the document is, when a ``<Hangup>`` comes, or when the agent's stream broke.
 """
 
@@ -26,6 +27,7 @@ from voiceharness_adapters.twilio.carrier_stream import RATE
 if TYPE_CHECKING:
     from voiceharness.speech.synthesis import Synthesizer
     from voiceharness_adapters.twilio.carrier_call import CarrierCall
+    from voiceharness_adapters.twilio.progress import CallProgress
 
 __all__ = ["CallFlow"]
 
@@ -34,10 +36,20 @@ TONE_PAUSE: Final = 0.5
 
 
 class CallFlow:
-    """Follows documents on one call. ``synthesizer`` speaks ``<Say>``; None: the default engine."""
+    """Follows documents on one call. ``synthesizer`` speaks ``<Say>``; None: the default engine.
 
-    def __init__(self, call: CarrierCall, url: str, synthesizer: Synthesizer | str | None) -> None:
+    ``progress`` is posted to a status callback; None: there is none.
+    """
+
+    def __init__(
+        self,
+        call: CarrierCall,
+        url: str,
+        synthesizer: Synthesizer | str | None,
+        progress: CallProgress | None = None,
+    ) -> None:
         self._call = call
+        self._progress = progress
         self._url = url
         self._synthesizer = synthesizer
         self._documents = 0
@@ -70,6 +82,8 @@ class CallFlow:
         """Play one verb; True: what follows it in this document is not reached."""
         match verb:
             case twiml.ConnectStream(stream):
+                if self._progress is not None:
+                    self._answer()
                 return await self._connect(stream, last=last)
             case twiml.StartStream(stream):
                 await self._call.start_stream(stream)
@@ -90,6 +104,8 @@ class CallFlow:
     def _answer(self) -> None:
         if not self.answered.done():
             self.answered.set_result(None)
+            if self._progress is not None:
+                self._progress.answered()
 
     def _hang_up(self, reason: str) -> None:
         if not self.answered.done():

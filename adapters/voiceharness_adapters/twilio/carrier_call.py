@@ -132,9 +132,11 @@ class CarrierCall:
             stream.parameters,
             bidirectional,
         )
-        opened = CarrierStream(description, self._settings, self.log, put=self.inbox.put, over=self._over)
+        opened = CarrierStream(
+            description, self._settings, self.log, now_ns=self.clock.now_ns, put=self.inbox.put, over=self._over
+        )
         headers = [STREAM_AGENT, *identity.signature(stream.url)]
-        await opened.open(self._door, stream.url, headers, self.clock.now_ns)
+        await opened.open(self._door, stream.url, headers)
         return opened
 
     async def run_stream(self) -> None:

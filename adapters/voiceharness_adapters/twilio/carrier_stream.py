@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from voiceharness.audio import g711
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.errors import RemoteProtocolError
-from voiceharness.events import Flush, Mark, ProtocolFault
+from voiceharness.events import Flush, Mark, MediaChanged, ProtocolFault
 from voiceharness.protocols.media_streams import messages
 from voiceharness.protocols.media_streams.machine import CarrierEnd, State
 from voiceharness_adapters.twilio.buffer import MAX_MARKS, MAX_SECONDS, BufferLimit
@@ -43,6 +43,7 @@ class CarrierStream:
         settings: CarrierSettings,
         log: CarrierLog,
         *,
+        now_ns: Callable[[], int],
         put: Callable[[Received], None],
         over: Callable[[CarrierStream, Closed], None],
     ) -> None:
@@ -52,6 +53,7 @@ class CarrierStream:
         self.started_ns = 0
         self._settings = settings
         self._log = log
+        self._now_ns = now_ns
         self._put = put
         self._over = over
         self._limit = BufferLimit(RATE)
@@ -61,12 +63,13 @@ class CarrierStream:
         self._is_over = False
         self._ended_for: Closed | None = None
 
-    async def open(self, door: Door, url: str, headers: Headers, now_ns: Callable[[], int]) -> None:
+    async def open(self, door: Door, url: str, headers: Headers) -> None:
         """Open the websocket and say what a stream begins with."""
         self._socket = await door.open_stream(url, headers, self)
-        self.started_ns = now_ns()
+        self.started_ns = self._now_ns()
         self._send("connected", self.end.connected())
         self._send("start", self.end.start())
+        self._put(MediaChanged("started", at_ns=self.started_ns))
 
     @property
     def is_open(self) -> bool:
@@ -201,5 +204,7 @@ class CarrierStream:
         """Take note that the websocket is closed."""
         if not self._is_over:
             self._is_over = True
+            if self._socket is not None:
+                self._put(MediaChanged("stopped", str(closed), at_ns=self._now_ns()))
             ended_by_us = self.end.state is State.OVER
             self._over(self, self._ended_for or (replace(closed, error=None) if ended_by_us else closed))

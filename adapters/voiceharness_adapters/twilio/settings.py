@@ -50,11 +50,13 @@ class CarrierLog:
 
     ``after_stop`` counts what the agent sent when the stream was over. ``still_running``: the agent's code had not
     ended when the call's ``goodbye`` was over, and was cancelled (known only for an agent in this process).
+    ``callbacks``: which call status was posted to the status callback, and the HTTP status of its answer (None: none).
     """
 
     sent: Counter[str] = field(default_factory=Counter)
     received: Counter[str] = field(default_factory=Counter)
     violations: Counter[str] = field(default_factory=Counter)
     lost_ms: list[int] = field(default_factory=list)
+    callbacks: list[tuple[str, int | None]] = field(default_factory=list)
     after_stop: int = 0
     still_running: bool = False
