@@ -212,6 +212,7 @@ class Crew:
     def _give_up(self, worker: Hand, why: str) -> None:
         assert worker.task is not None  # only who has something to do can fail at it
         job = worker.task.job
+        worker.end()  # first: what it saves at the last moment must not mix with what is saved here
         self._finish(worker, save_result(job, job.broken(WorkerError(f"the process of this call {why}"))), gone=True)
 
     def _finish(self, worker: Hand, call: SuiteCall, *, gone: bool) -> None:
