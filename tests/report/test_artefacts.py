@@ -14,7 +14,14 @@ from voiceharness.audio.wav import read_tracks
 from voiceharness.errors import AudioError, ConnectError, OptionError
 from voiceharness.line.record import Arrival, CallRecord, TimelineEvent
 from voiceharness.measure.metrics import measure
-from voiceharness.report.artefacts import altered_files, load_call, load_document, save_call
+from voiceharness.report.artefacts import (
+    add_facts,
+    altered_files,
+    load_call,
+    load_document,
+    place_call,
+    save_call,
+)
 from voiceharness.report.document import call_document
 
 if TYPE_CHECKING:
@@ -157,3 +164,27 @@ def test_files_of_an_earlier_calls_transport_do_not_stay(tmp_path: Path) -> None
     save_call(replace(answered_call(), artefacts={"trace.txt": b"INVITE"}), tmp_path)
     save_call(answered_call(), tmp_path)
     assert not (tmp_path / "trace.txt").exists()
+
+
+def test_a_secret_is_kept_out_of_the_transports_own_files(tmp_path: Path) -> None:
+    save_call(made_up("passed", artefacts={"sip.txt": b"to very-secret"}), tmp_path, secrets=["very-secret"])
+    assert (tmp_path / "sip.txt").read_bytes() == b"to [secret]"
+    assert altered_files(tmp_path) == ()
+
+
+def test_a_call_that_was_saved_elsewhere_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+    here, elsewhere = save_call(answered_call(), tmp_path / "here"), save_call(silent_call(), tmp_path / "elsewhere")
+    place_call({path.name: path.read_bytes() for path in elsewhere.iterdir()}, here)
+    assert {path.name: path.read_bytes() for path in here.iterdir()} == {
+        path.name: path.read_bytes() for path in elsewhere.iterdir()
+    }
+    with pytest.raises(OptionError, match="cannot save the call in"):
+        place_call({}, here / "result.json" / "below")
+
+
+def test_facts_can_be_added_to_a_saved_call(tmp_path: Path) -> None:
+    folder = save_call(answered_call(), tmp_path)
+    before = load_document(folder)
+    assert add_facts(folder, {"lost_workers": 1}) == load_document(folder)
+    assert load_document(folder) == {**before, "facts": {**before["facts"], "lost_workers": 1}}
+    assert altered_files(folder) == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.report.printable import printable
+from voiceharness.report.remarks import remarks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,7 +60,7 @@ def suite_text(suite: SuiteDocument, *, ascii_only: bool = False) -> str:
 
 
 def _reasons(call: CallDocument) -> Iterator[str]:
-    """Why a call did not pass, what cannot be trusted first."""
+    """Why a call did not pass, what cannot be trusted first, and what else there is to say of it."""
     trust = call["trust"]
     yield from (f"not trustworthy: {reason}" for reason in trust["reasons"])
     if (error := call["error"]) is not None:
@@ -76,6 +77,7 @@ def _reasons(call: CallDocument) -> Iterator[str]:
     for finding in call["findings"]:
         if f"{finding['kind']}: {finding['explanation']}" not in told:  # a fault that failed the call was told above
             yield from _indented(f"{finding['severity']} {finding['kind']}: {finding['explanation']}")
+    yield from remarks(call)
 
 
 def _indented(text: str) -> Iterator[str]:

@@ -28,6 +28,7 @@ from voiceharness.errors import OptionError, WorkerError
 from voiceharness.report.artefacts import PAGE, add_facts, place_call
 from voiceharness.report.html.call_page import write_call_page
 from voiceharness.report.html.suite_page import SUITE_PAGE
+from voiceharness.report.remarks import LOST_WORKERS, WORKER
 from voiceharness.suite.crew import LAST_WORDS, Listener
 from voiceharness.suite.dask_cluster import (
     check_workers,
@@ -165,9 +166,9 @@ class _Run:
         _, told = event
         if told["run"] != self._orders[0].run:
             return
-        if "worker" in told:
-            self._begun[told["number"]].append(told["worker"])  # at once: a call's end is judged by it
-            self._news.put(_Begun(told["number"], told["worker"]))
+        if "begun_on" in told:
+            self._begun[told["number"]].append(told["begun_on"])  # at once: a call's end is judged by it
+            self._news.put(_Begun(told["number"], told["begun_on"]))
         else:
             self._news.put(_Stepped(told["number"], told["step"]))
 
@@ -218,9 +219,9 @@ class _Run:
         facts: dict[str, Json] = {}
         place_call(unpacked(returned.evidence), job.folder)
         if (lost := len(self._begun[number]) - 1) > 0:
-            facts["lost_workers"] = lost
+            facts[LOST_WORKERS] = lost
         if returned.call["call"]["error"] is not None:
-            facts["worker"] = returned.worker
+            facts[WORKER] = returned.worker
         call: SuiteCall = {**returned.call, "folder": str(job.folder)}
         if facts:
             call["call"] = add_facts(job.folder, facts)

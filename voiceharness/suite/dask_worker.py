@@ -110,7 +110,7 @@ def _listener(worker: Worker, order: Order, keep: Callable[[SuiteCall], None]) -
     """Make what tells the driver of a call while it goes on."""
     about = {"run": order.run, "number": order.number}
     return Listener(
-        lambda _job: worker.log_event(TOPIC, {**about, "worker": worker.address}),
+        lambda _job: worker.log_event(TOPIC, {**about, "begun_on": worker.address}),
         lambda _job, label: worker.log_event(TOPIC, {**about, "step": label}),
         keep,
     )

@@ -15,6 +15,7 @@ from voiceharness.report.html.figures import (
     seconds,
 )
 from voiceharness.report.html.markup import Markup, joined, table, tag
+from voiceharness.report.remarks import remarks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,7 +52,7 @@ def verdict_header(call: CallDocument) -> Markup:
     facts = [call["adapter"], f"seed {call['seed']}", time]
     if metrics is not None:
         facts += [seconds(metrics["duration"]), f"ended by {call['ended']['by'] or NONE}"]
-    line = tag("p", *(tag("span", fact) for fact in facts), class_="facts")
+    line = tag("p", *(tag("span", fact) for fact in (*facts, *remarks(call))), class_="facts")
     return joined(
         [tag("h1", call["scenario"], " ", outcome_badge(call["outcome"])), line, *_warnings(call), *_reasons(call)]
     )

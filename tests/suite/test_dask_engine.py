@@ -1,0 +1,191 @@
+"""Suites on a real dask cluster of processes on this machine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.suite.cluster import cluster
+from tests.suite.test_run import QUESTION, job, outcomes
+from voiceharness.report.artefacts import RECORDING, RESULT, TIMELINE, altered_files, load_document
+from voiceharness.report.console import call_text
+from voiceharness.scenario.scenario import Scenario
+from voiceharness.scenario.steps import Hear, Say
+from voiceharness.suite import Job, run_jobs
+from voiceharness.suite.crew import Listener
+from voiceharness.suite.dask_engine import DaskEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.suite.cluster import Cluster
+    from voiceharness.report.suite import SuiteCall
+
+__all__: list[str] = []
+
+REMOTE = "tests.suite.remote_agents"
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of two workers, one of which has a trunk and a lot of cable."""
+    with cluster(tmp_path_factory.mktemp("cluster")) as running:
+        running.hire("--resources", "trunk=1 cable=4", threads=2)
+        running.hire()
+        yield running
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster for a test alone; it has no workers yet."""
+    room = tmp_path / "cluster"
+    room.mkdir()
+    with cluster(room, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1") as running:
+        yield running
+
+
+def remote(folder: Path, agent: str, name: str | None = None, **resources: float) -> Job:
+    made = replace(job(folder, "silent", name=name or agent), resources=resources)
+    return replace(made, agent=f"{REMOTE}:{agent}")
+
+
+def made(jobs: list[Job], where: Cluster, *, fresh: bool = False, patience: float = 60.0) -> list[SuiteCall]:
+    calls: list[SuiteCall] = []
+    run_jobs(jobs, engine=where.url, fresh=fresh, patience=patience, on_call=calls.append)
+    return calls
+
+
+def listener(calls: list[SuiteCall]) -> Listener:
+    return Listener(lambda _job: None, lambda _job, _label: None, calls.append)
+
+
+def test_calls_come_in_the_order_of_their_jobs_with_their_evidence(standing: Cluster, tmp_path: Path) -> None:
+    jobs = [job(tmp_path, "silent", name=f"call {n}", seconds=20.0 / (n + 1)) for n in range(6)]
+    calls = made(jobs, standing)
+    assert outcomes(calls) == [f"call {n}: passed" for n in range(6)]
+    assert [each["folder"] for each in calls] == [str(each.folder) for each in jobs]
+    assert [altered_files(each.folder) for each in jobs] == [()] * 6
+    assert [load_document(each.folder) for each in jobs] == [each["call"] for each in calls]
+    assert standing.left_on_workers() == []
+
+
+def test_a_call_is_the_same_wherever_it_is_made(standing: Cluster, tmp_path: Path) -> None:
+    asked = Scenario(name="ask", steps=[Say(audio=QUESTION), Hear()], seed=5)
+    here, there = (Job(asked, tmp_path / name, agent="tests.suite.agents:answering") for name in ("here", "there"))
+    alone: list[SuiteCall] = []
+    run_jobs([here], on_call=alone.append)
+    assert made([there], standing) == [{**alone[0], "folder": str(there.folder)}]
+    for name in (RECORDING, TIMELINE, RESULT):
+        assert (here.folder / name).read_bytes() == (there.folder / name).read_bytes()
+
+
+def test_evidence_takes_the_place_of_an_earlier_call(standing: Cluster, tmp_path: Path) -> None:
+    before = replace(job(tmp_path, "nobody", name="call"), pages="all")
+    made([before], standing)
+    assert (before.folder / "call.html").exists()
+    made([job(tmp_path, "silent", name="call")], standing)
+    assert load_document(before.folder)["outcome"] == "passed"
+    assert not (before.folder / "call.html").exists()
+
+
+def test_beginnings_and_steps_are_told(standing: Cluster, tmp_path: Path) -> None:
+    started, told = list[str](), list[tuple[str, str]]()
+    run_jobs(
+        [job(tmp_path, "silent", name=name) for name in ("one", "two")],
+        engine=standing.url,
+        on_start=lambda job: started.append(job.scenario.name),
+        on_step=lambda job, label: told.append((job.scenario.name, label)),
+    )
+    assert sorted(started) == ["one", "two"]
+    assert sorted(told) == [("one", "wait seconds 0.5"), ("two", "wait seconds 0.5")]
+
+
+def test_no_two_calls_at_once_take_what_there_is_one_of(standing: Cluster, tmp_path: Path) -> None:
+    calls = made([remote(tmp_path, "alone", f"call {n}", trunk=1, cable=2) for n in range(8)], standing)
+    assert outcomes(calls) == [f"call {n}: passed" for n in range(8)]
+    assert (standing.room / "record").read_text("utf-8").split() == ["begun", "ended"] * 8
+
+
+def test_two_calls_at_once_share_what_there_is_enough_of(own: Cluster, tmp_path: Path) -> None:
+    os.mkfifo(own.room / "meeting")
+    own.hire("--resources", "cable=4", threads=2)
+    calls = made([remote(tmp_path, "meeting", name, cable=2) for name in ("one", "two")], own)
+    assert outcomes(calls) == ["one: passed", "two: passed"]
+
+
+def test_a_process_makes_one_call_after_another_and_a_fresh_one_a_single_call(
+    standing: Cluster, tmp_path: Path
+) -> None:
+    jobs = [job(tmp_path, "counting", name=f"call {n}") for n in range(8)]
+    codes = [each["call"]["ended"]["code"] or 0 for each in made(jobs, standing)]
+    assert max(codes) >= 3  # eight calls in three processes
+    assert [each["call"]["ended"]["code"] for each in made(jobs, standing, fresh=True)] == [1] * 8
+
+
+def test_a_process_that_dies_takes_neither_its_worker_nor_another_call_along(standing: Cluster, tmp_path: Path) -> None:
+    jobs = [replace(job(tmp_path, agent), pages="failed") for agent in ("silent", "quitting", "answering", "killed")]
+    calls = made(jobs, standing)
+    assert [each["call"]["outcome"] for each in calls] == ["passed", "harness_fault"] * 2
+    assert "ended with code 7" in calls[1]["call"]["explanation"]
+    assert "ended by signal 9" in calls[3]["call"]["explanation"]
+    workers = standing.client.scheduler_info(n_workers=-1)["workers"]
+    assert len(workers) == 2
+    assert calls[1]["call"]["facts"]["worker"] in workers
+    assert altered_files(jobs[1].folder) == ()
+    assert f"made on worker {calls[1]['call']['facts']['worker']}" in (jobs[1].folder / "call.html").read_text("utf-8")
+
+
+def test_a_process_that_hangs_is_ended(standing: Cluster, tmp_path: Path) -> None:
+    hanging = job(tmp_path, "hanging")
+    hanging = replace(hanging, scenario=replace(hanging.scenario, connect_timeout=0.01, max_duration=0.01))
+    calls = made([hanging, job(tmp_path, "silent")], standing, patience=0.5)
+    assert outcomes(calls) == ["hanging: harness_fault", "silent: passed"]
+    assert "said nothing for 0.5 s" in calls[0]["call"]["explanation"]
+
+
+@pytest.mark.parametrize("nanny", [False, True])
+def test_a_call_is_made_again_when_its_worker_is_lost_and_says_so(own: Cluster, tmp_path: Path, nanny: bool) -> None:
+    own.hire("--resources", "trunk=1", nanny=nanny)
+    if not nanny:  # which starts its worker again
+        own.hire("--resources", "trunk=1")
+    jobs = [replace(remote(tmp_path, "losing_once", trunk=1), pages="all"), job(tmp_path, "silent")]
+    lost, other = made(jobs, own)
+    assert outcomes([lost, other]) == ["losing_once: passed", "silent: passed"]
+    assert lost["call"]["facts"]["lost_workers"] == 1
+    assert "lost_workers" not in other["call"]["facts"]
+    assert load_document(jobs[0].folder) == lost["call"]
+    assert altered_files(jobs[0].folder) == ()
+    assert "made again: the worker that had it was lost\n" in call_text(lost["call"])
+    assert "made again: the worker that had it was lost<" in (jobs[0].folder / "call.html").read_text("utf-8")
+
+
+def test_a_call_that_loses_every_worker_is_given_up_and_those_that_wait_are_not(own: Cluster, tmp_path: Path) -> None:
+    own.hire("--resources", "trunk=1", nanny=True)
+    jobs = [remote(tmp_path, "losing", trunk=1), *(remote(tmp_path, "alone", f"call {n}", trunk=1) for n in range(3))]
+    calls = made(jobs, own)
+    assert outcomes(calls) == ["losing: harness_fault", *(f"call {n}: passed" for n in range(3))]
+    assert "the worker that made this call was lost, 2 times; the last was tcp://" in calls[0]["call"]["explanation"]
+
+
+def test_what_no_worker_is_left_for_is_given_up(own: Cluster, tmp_path: Path) -> None:
+    own.hire("--resources", "trunk=1")
+    own.hire()
+    calls: list[SuiteCall] = []
+    jobs = [remote(tmp_path, "losing", trunk=1), job(tmp_path, "silent"), remote(tmp_path, "alone", trunk=1)]
+    DaskEngine(own.address, fresh=False, patience=60.0, arrival=0.5).make_calls(jobs, listener(calls))
+    assert outcomes(calls) == ["losing: harness_fault", "silent: passed", "alone: harness_fault"]
+    assert "needs trunk=1, which no worker of the dask cluster offers" in calls[2]["call"]["explanation"]
+
+
+def test_calls_of_a_scheduler_that_is_lost_are_given_up(own: Cluster, tmp_path: Path) -> None:
+    own.hire()
+    calls: list[SuiteCall] = []
+    jobs = [remote(tmp_path, "staying", name) for name in ("begun", "waiting")]
+    os.mkfifo(own.room / "pipe")
+    run_jobs(jobs, engine=own.url, on_start=lambda _job: own.scheduler.kill(), on_call=calls.append)
+    assert outcomes(calls) == ["begun: harness_fault", "waiting: harness_fault"]
+    assert "the dask cluster let go of this call" in calls[0]["call"]["explanation"]
