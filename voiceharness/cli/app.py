@@ -59,6 +59,7 @@ def app() -> None:
 @click.option("--repeat", type=click.IntRange(min=1), default=1, help="Make every call this many times.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, help="Make this many calls at a time.")
 @click.option("--fresh", is_flag=True, help="Make each call in a process of its own.")
+@click.option("--engine", metavar="URL", help="Make the calls on the workers of dask://HOST:PORT (extra dask).")
 @_OUT
 @_PAGES
 @_JUNIT

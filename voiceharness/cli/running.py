@@ -35,6 +35,7 @@ def run_files(
     repeat: int,
     jobs: int,
     fresh: bool,
+    engine: str | None,
     out: Path,
     pages: Pages,
     junit: Path | None,
@@ -53,8 +54,9 @@ def run_files(
             planned,
             processes=jobs,
             fresh=fresh,
+            engine=engine,
             on_start=lambda job: progress.call(job.scenario.name),
-            on_step=lambda _job, label: progress.step(label) if jobs == 1 else None,
+            on_step=lambda _job, label: progress.step(label) if jobs == 1 and engine is None else None,
             on_call=suite.keep,
         )
     except KeyboardInterrupt:
