@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ from voiceharness_adapters.in_process import InProcess
 if TYPE_CHECKING:
     from voiceharness.agent import AgentCall, PhoneAgent
 
-__all__ = ["UnreachableAdapter", "answering", "broken", "silent", "violating", "waiting"]
+__all__ = ["UnreachableAdapter", "answering", "broken", "interrupting", "killing", "silent", "violating", "waiting"]
 
 
 def answering() -> PhoneAgent:
@@ -44,6 +46,18 @@ class Waiting(SilentAgent):
 def waiting() -> PhoneAgent:
     """An agent that says on standard error that it was called."""
     return Waiting()
+
+
+def interrupting() -> PhoneAgent:
+    """Interrupt whoever makes calls, as Ctrl-C does."""
+    signal.raise_signal(signal.SIGINT)
+    return SilentAgent()
+
+
+def killing() -> PhoneAgent:
+    """End the process that makes calls, without a chance to say anything."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return SilentAgent()
 
 
 def broken() -> PhoneAgent:

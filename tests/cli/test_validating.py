@@ -39,3 +39,41 @@ def test_what_the_adapter_lacks_is_told(cli: Cli) -> None:
 def test_nothing_is_called(cli: Cli) -> None:
     cli("validate", "greeting.yaml")
     assert not (cli.folder / "voiceharness-out").exists()
+
+
+def test_a_suite_file_is_told_with_what_it_comes_to(cli: Cli) -> None:
+    cli.write("hold.yaml", HOLD)
+    cli.write("nightly.yaml", "suite: nightly\nscenarios: ['*.yaml']\nlines: [own, mobile]\n")
+    ended = cli("validate", "nightly.yaml")
+    assert ended.code == 0
+    assert ended.out.splitlines() == [
+        "ok: suite nightly: 4 calls, 2 of them skipped",
+        "unsupported: hold (in_process, own, seed 0): adapter 'in_process' does not support call_control:hold",
+        "unsupported: hold (in_process, mobile, seed 0): adapter 'in_process' does not support call_control:hold",
+    ]
+    assert [entry["outcome"] for entry in cli("validate", "nightly.yaml", "--json").json["scenarios"]] == [
+        "passed",
+        "unsupported",
+        "unsupported",
+    ]
+
+
+def test_a_suite_file_in_a_folder_is_checked_with_the_scenarios_there(cli: Cli) -> None:
+    cli.write("nightly.yaml", "suite: nightly\nscenarios: [greeting.yaml]\nlines: [mobil]\n")
+    ended = cli("validate", ".")
+    assert ended.code == 2
+    assert "ok: greeting" in ended.out
+    assert "error: nightly.yaml:3:9: profile cannot be 'mobil'; did you mean 'mobile'?" in ended.out
+
+
+def test_a_suite_file_of_an_adapter_that_cannot_be_used_is_an_error_with_its_place(cli: Cli) -> None:
+    cli.write("nightly.yaml", "suite: n\nscenarios: [greeting.yaml]\nadapters: [{adapter: sipp}]\n")
+    ended = cli("validate", "nightly.yaml")
+    assert ended.code == 2
+    assert ended.out.startswith("error: nightly.yaml:3:12: there is no adapter 'sipp'")
+
+
+def test_variables_of_the_environment_need_not_be_set(cli: Cli) -> None:
+    entry = "{adapter: in_process, options: {goodbye: '${GOODBYE}'}}"
+    cli.write("nightly.yaml", f"suite: n\nscenarios: [greeting.yaml]\nadapters: [{entry}]\n")
+    assert cli("validate", "nightly.yaml").out == "ok: suite n: 1 calls\n"

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.report.calls import SUITE_OUTCOMES, answered_call, broken_call, made_up, silent_call
+from tests.report.suites import cell, missing_call
+from tests.report.suites import suite_call as placed
 from voiceharness.errors import AgentCrashedError
 from voiceharness.report.console import call_text, suite_text, verdict_line
 from voiceharness.report.document import call_document
+from voiceharness.report.limits import SuiteLimits
 from voiceharness.report.suite import suite_document
 from voiceharness.scenario.result import Trust
 
 if TYPE_CHECKING:
+    from voiceharness.report.suite import Attempt, SuiteCall
     from voiceharness.scenario.result import Outcome
 
 
@@ -75,3 +79,44 @@ def test_a_suite_counts_its_outcomes_and_names_the_evidence_of_what_did_not_pass
     assert text.splitlines()[-1] == "3 calls: 1 passed, 1 failed, 1 unsupported"
     assert "evidence: out/0" in text
     assert "evidence: out/1" not in text
+
+
+def test_a_suite_file_tells_cells_reruns_missing_calls_and_limits() -> None:
+    kept: SuiteCall = {**placed(made_up("passed", scenario="a"), cell("ours", "mobile")), "made": "earlier"}
+    attempt: Attempt = {"outcome": "failed", "folder": "out/001"}
+    again: SuiteCall = {
+        **placed(made_up("failed", scenario="b"), cell("ours", "mobile"), "out/b"),
+        "made": "now",
+        "before": [attempt, attempt],
+    }
+    first: SuiteCall = {**placed(made_up("passed", scenario="c"), cell("ours", "mobile")), "made": "now"}
+    limits = SuiteLimits(failed=0, longest_call=1.0, total_duration=1.0)
+    calls = [kept, again, first, placed(answered_call(), cell("ours"))]
+    document = suite_document("s", calls, limits=limits, missing=[missing_call("d", cell("ours"))])
+    duration = document["calls"][3]["call"]["metrics"] or pytest.fail("it was answered")
+    assert suite_text(document, ascii_only=True).splitlines() == [
+        "+ passed: a (ours, mobile, seed 0) [kept]",
+        "x failed: b (ours, mobile, seed 0) [made again; before: failed, failed]",
+        "    evidence: out/b",
+        "+ passed: c (ours, mobile, seed 0) [made now]",
+        f"+ passed: ask and interrupt (ours, seed 0, {duration['duration']:.3f} s)",
+        "! not made: d (ours, seed 0)",
+        "x limit broken: failed: 1 of 4 calls failed; at most 0 may, so 1 too many",
+        "    2. b (ours, mobile, seed 0)",
+        *(
+            line.format(f"{duration['duration']:.3f}", f"{duration['duration'] - 1:.3f}")
+            for kind in ("longest_call", "total_duration")
+            for line in (
+                f"x limit broken: {kind}: at most 1 s: {{0}} s (n 1), {{1}} s too long",
+                "    4. ask and interrupt (ours, seed 0): {0} s",
+            )
+        ),
+        "5 calls: 3 passed, 1 failed, 1 not made; 1 kept from the earlier run",
+    ]
+
+
+def test_of_many_calls_that_break_a_limit_the_first_are_named() -> None:
+    calls = [placed(made_up("failed", scenario=f"s{n}"), cell("ours")) for n in range(12)]
+    text = suite_text(suite_document("s", calls, limits=SuiteLimits(failed=0)))
+    assert text.count(". s") == 10
+    assert "    and 2 more" in text

@@ -8,12 +8,17 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.report.calls import SUITE_OUTCOMES, answered_call, made_up, silent_call
+from tests.report.suites import cell, missing_call
+from tests.report.suites import suite_call as placed
 from tests.report.test_suite import suite_call
 from voiceharness.errors import ConnectError
 from voiceharness.report.junit import junit_bytes
+from voiceharness.report.limits import SuiteLimits
 from voiceharness.report.suite import suite_document
+from voiceharness.scenario.checks import ResponseLatency
 
 if TYPE_CHECKING:
+    from voiceharness.report.suite import SuiteCall
     from voiceharness.scenario.result import CallResult, Outcome
 
 
@@ -68,3 +73,36 @@ def test_the_xml_stays_well_formed_whatever_was_said() -> None:
     (case,) = cases(made_up("failed", scenario=f"{text}\x00\x1b\ud800", error=ConnectError(f"]]> & {text}\x0c")))
     assert case.get("name") == f"{text}\ufffd\ufffd\ufffd"
     assert f"ConnectError: ]]> & {text}\ufffd" in str(case.findtext("failure"))
+
+
+def test_calls_of_a_suite_file_are_told_apart_by_their_cells() -> None:
+    again: SuiteCall = {
+        **placed(made_up("passed", scenario="a"), cell("ours", "mobile", seed=2)),
+        "made": "now",
+        "before": [{"outcome": "failed", "folder": None}],
+    }
+    root = ElementTree.fromstring(junit_bytes(suite_document("nightly", [again], limits=SuiteLimits())))
+    (case,) = root.iter("testcase")
+    assert case.get("name") == "a [ours, mobile, seed 2]"
+    properties = {each.get("name"): each.get("value") for each in case.iter("property")}
+    told = {name: properties[name] for name in ("label", "line", "made", "before")}
+    assert told == {"label": "ours", "line": "mobile", "made": "now", "before": "failed"}
+
+
+def test_limits_of_all_calls_and_calls_that_were_not_made_are_cases_too() -> None:
+    limits = SuiteLimits(failed=0, longest_call=99.0, response_latency=ResponseLatency(p95=1.0))
+    calls = [placed(made_up("failed", scenario="a"), cell("ours")), placed(answered_call(), cell("ours"))]
+    document = suite_document("nightly", calls, limits=limits, missing=[missing_call("b", cell("ours"))])
+    root = ElementTree.fromstring(junit_bytes(document))
+    counts = {name: root.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "6", "failures": "2", "errors": "1", "skipped": "1"}
+    found = {
+        case.get("name"): [child.tag for child in case if child.tag != "system-out"] for case in root.iter("testcase")
+    }
+    assert found["b [ours, seed 0]"] == ["error"]
+    assert found["limit failed"] == ["failure"]
+    assert found["limit longest_call"] == []
+    assert found["limit response_latency.p95"] == ["skipped"]
+    broken = next(root.iterfind(".//testcase[@name='limit failed']/failure"))
+    assert broken.get("message") == "1 of 2 calls failed; at most 0 may, so 1 too many"
+    assert str(broken.text).endswith("1. a (ours, seed 0)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from voiceharness.report.redaction import Redactor, secrets_in
+from voiceharness.report.redaction import Redactor, Secret, secrets_in
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,20 @@ def test_memory_addresses_are_not_written_because_they_differ_from_run_to_run() 
 def test_options_whose_names_say_so_hold_secrets() -> None:
     options = {"auth_token": "t", "to": "+15550101234", "from_number": "n", "stop": "x", "rate": 8000, "api_key": "k"}
     assert secrets_in(options) == ("t", "+15550101234", "n", "k")
+
+
+def test_a_secret_is_one_whatever_its_option_is_called_and_wherever_it_stands() -> None:
+    options = {"url": Secret("wss://127.0.0.1/abcdef", ["abcdef"]), "more": [{"a": Secret("ghijkl", ["ghijkl"])}]}
+    assert secrets_in({**options, "token": "mnopqr", "rate": 8000}) == ("mnopqr", "abcdef", "ghijkl")
+
+
+def test_a_secret_is_a_text_that_does_not_show_itself_in_errors() -> None:
+    secret = Secret("abcdef", ["abcdef"])
+    assert secret == "abcdef"
+    assert f"{secret!r}" == "'[secret]'"
+
+
+def test_files_lose_secrets_if_they_are_text_and_stay_as_they_are_if_not() -> None:
+    redactor = Redactor.of(["abcdef"])
+    assert redactor.content("§ abcdef\r\n".encode()) == "§ [secret]\r\n".encode()
+    assert redactor.content(b"\xff abcdef") == b"\xff abcdef"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.report.calls import answered_call, made_up
+from tests.report.suites import cell
+from tests.report.suites import suite_call as placed
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import save_call
 from voiceharness.report.document import call_document
@@ -35,6 +37,12 @@ def test_the_calls_of_a_run_are_found_by_its_folder_or_its_file(tmp_path: Path) 
     wanted = [each["call"] for each in suite["calls"]]
     assert load_calls(tmp_path) == load_calls(tmp_path / SUITE_FILE) == wanted
     assert load_suite(tmp_path) == suite
+
+
+def test_calls_of_a_suite_file_are_told_apart_by_what_they_were_made_over(tmp_path: Path) -> None:
+    calls = [placed(made_up("passed"), cell("ours", line)) for line in ("own", "mobile")]
+    (tmp_path / SUITE_FILE).write_bytes(json_bytes(suite_document("s", calls)))
+    assert [call["adapter"] for call in load_calls(tmp_path)] == ["ours, own", "ours, mobile"]
 
 
 def test_one_saved_call_is_a_run_of_one(tmp_path: Path) -> None:

@@ -9,9 +9,13 @@ import jsonschema
 import pytest
 from referencing import Registry
 
-from tests.report.calls import SUITE_OUTCOMES, made_up, silent_call
+from tests.report.calls import SUITE_OUTCOMES, answered_call, made_up, silent_call
+from tests.report.suites import cell, missing_call
+from tests.report.suites import suite_call as placed
 from voiceharness.report.document import call_document, schema
+from voiceharness.report.limits import SuiteLimits
 from voiceharness.report.suite import SuiteCall, suite_document, suite_exit_code
+from voiceharness.scenario.checks import ResponseLatency
 
 if TYPE_CHECKING:
     from voiceharness.scenario.result import CallResult, Outcome
@@ -60,3 +64,37 @@ def test_what_was_called_again_is_summed_up() -> None:
     (repeated,) = document["repeats"]
     assert isinstance(repeated, dict)
     assert (repeated["scenario"], repeated["n"], repeated["flaky"]) == ("silence", 2, False)
+
+
+def test_a_suite_file_has_cells_limits_and_missing_calls() -> None:
+    again: SuiteCall = {
+        **placed(answered_call(), cell("a", "mobile")),
+        "made": "now",
+        "before": [{"outcome": "failed", "folder": "out/001"}],
+    }
+    limits = SuiteLimits(failed=1, response_latency=ResponseLatency(at_most=0.1, p95=0.1))
+    missing = missing_call("never", cell("a"))
+    document = suite_document("all", [again], limits=limits, missing=[missing])
+    registry: Registry[Any] = Registry().with_contents([(str(schema("call")["$id"]), schema("call"))])  # any schema
+    jsonschema.Draft202012Validator(schema("suite"), registry=registry).validate(document)
+    assert [each["verdict"] for each in document.get("limits", ())] == ["held", "broken", "not_judged"]
+    assert document.get("missing") == [missing]
+
+
+def test_a_call_that_was_not_made_is_not_passed() -> None:
+    passed = placed(made_up("passed"), cell("a"))
+    assert suite_document("s", [passed], limits=SuiteLimits())["exit_code"] == 0
+    document = suite_document("s", [passed], limits=SuiteLimits(failed=5), missing=[missing_call("b", cell("a"))])
+    assert document["exit_code"] == 3
+
+
+def test_a_broken_limit_fails_calls_that_all_passed() -> None:
+    document = suite_document("s", [placed(answered_call(), cell("a"))], limits=SuiteLimits(longest_call=0.1))
+    assert document["exit_code"] == 1
+
+
+def test_the_same_scenario_over_another_line_is_no_repeat() -> None:
+    calls = [placed(made_up("passed", scenario="a"), cell("ours", line)) for line in ("own", "mobile", "mobile")]
+    (repeated,) = suite_document("s", calls, limits=SuiteLimits())["repeats"]
+    assert isinstance(repeated, dict)
+    assert (repeated["adapter"], repeated["n"]) == ("ours, mobile", 2)

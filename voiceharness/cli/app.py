@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from voiceharness.cli.devices import devices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["app"]
 
@@ -38,6 +41,11 @@ _PAGES = click.option(
     help="Of which calls to write a page to see and hear them.",
 )
 _ADAPTER = click.option("--adapter", metavar="NAME", help="Reach the agent over this adapter; see `adapters`.")
+_SELECTION = (
+    click.option("--tag", "tags", metavar="TAG", multiple=True, help="Take scenarios with this tag, or another given."),
+    click.option("--without-tag", "without_tags", metavar="TAG", multiple=True, help="Leave out those with this tag."),
+    click.option("--name", "names", metavar="PATTERN", multiple=True, help="Take those of this name; * is anything."),
+)
 _SET = click.option(
     "--set", "settings", metavar="KEY=VALUE", multiple=True, help="An option of the adapter; see `adapters show NAME`."
 )
@@ -49,14 +57,30 @@ def app() -> None:
     """Test phone voice agents with real audio: verdicts from what was heard."""
 
 
+def _selecting(command: Callable[..., Any]) -> Callable[..., Any]:  # Any: as click has it
+    for option in reversed(_SELECTION):
+        command = option(command)
+    return command
+
+
 @app.command()
 @click.argument("paths", type=_EXISTING, nargs=-1, required=True)
+@_selecting
 @_ADAPTER
 @click.option("--agent", metavar="MODULE:NAME", help="Serve this agent on the adapter's transport.")
 @_SET
 @click.option("--virtual/--real", default=None, help="Virtual or real time. Default: virtual where the adapter can.")
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the seed of every scenario.")
 @click.option("--repeat", type=click.IntRange(min=1), default=1, help="Make every call this many times.")
+@click.option(
+    "--failed",
+    metavar="[FOLDER]",
+    type=_FOLDER,
+    is_flag=False,
+    flag_value="",
+    help="Make only those calls of a suite file that did not pass in the run of FOLDER (default: --out).",
+)
+@click.option("--list", "list_only", is_flag=True, help="Only tell which calls would be made.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, help="Make this many calls at a time.")
 @click.option("--fresh", is_flag=True, help="Make each call in a process of its own.")
 @click.option("--engine", metavar="URL", help="Make the calls on the workers of dask://HOST:PORT (extra dask).")
@@ -66,7 +90,7 @@ def app() -> None:
 @click.option("--allow-untrusted", is_flag=True, help="Judge a call although the harness was late, instead of code 5.")
 @_JSON
 def run(**options: Any) -> int:  # Any: one for each option above
-    """Run the scenarios of YAML files, or of folders of them."""
+    """Run the scenarios of YAML files, or of folders of them; or a suite file."""
     from voiceharness.cli.running import run_files
 
     return run_files(**options)
@@ -78,7 +102,7 @@ def run(**options: Any) -> int:  # Any: one for each option above
 @_SET
 @_JSON
 def validate(**options: Any) -> int:  # Any: one for each option above
-    """Check scenario files without calling."""
+    """Check scenario files and suite files without calling."""
     from voiceharness.cli.validating import validate_files
 
     return validate_files(**options)

@@ -1,25 +1,29 @@
-"""``voiceharness run``: scenarios of files, one call after the other or side by side."""
+"""``voiceharness run``: scenarios of files, or a suite file; one call after the other or side by side."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voiceharness.cli.codes import INTERRUPTED
-from voiceharness.cli.collecting import collect
 from voiceharness.cli.output import Progress
-from voiceharness.cli.speech_cache import speech_folder
-from voiceharness.cli.suite import SuiteRun
-from voiceharness.registry.settings import parse_settings
-from voiceharness.suite import Job, run_jobs
+from voiceharness.cli.planning import Request, list_calls, suite_file_among
+from voiceharness.cli.suite import SuiteFileRun, SuiteRun
+from voiceharness.errors import OptionError
+from voiceharness.report.cells import cell_text
+from voiceharness.suite import run_jobs
+from voiceharness.suite.job import save_result
+from voiceharness.suite.plan import Changes
+from voiceharness.suite.rerun import bring_evidence, forget_evidence, rerun_of
+from voiceharness.suite.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voiceharness.cli.collecting import Case
     from voiceharness.suite.job import Pages
+    from voiceharness.suite.plan import Plan, PlannedCall
+    from voiceharness.suite.rerun import Rerun
 
 __all__ = ["run_files"]
 
@@ -27,12 +31,17 @@ __all__ = ["run_files"]
 def run_files(
     *,
     paths: Sequence[Path],
+    tags: Sequence[str],
+    without_tags: Sequence[str],
+    names: Sequence[str],
     adapter: str | None,
     agent: str | None,
     settings: Sequence[str],
     virtual: bool | None,
     seed: int | None,
     repeat: int,
+    failed: Path | None,
+    list_only: bool,
     jobs: int,
     fresh: bool,
     engine: str | None,
@@ -44,18 +53,26 @@ def run_files(
 ) -> int:
     """Run everything, save and tell, and return the exit code. All files are read before the first call is made."""
     sys.path.insert(0, str(Path.cwd()))  # where the user's agent is, as with `python -m`
-    suite = SuiteRun("voiceharness", out, pages=pages != "none")
-    common = _Common(adapter, agent, settings, virtual, seed, pages, allow_untrusted)
-    cases = [case for case in collect(paths) for _ in range(repeat)]
-    planned = [common.job(case, suite.folder(number, case.scenario.name)) for number, case in enumerate(cases, start=1)]
-    progress, interrupted = Progress(len(planned)), False
+    selection = Selection(tags, without_tags, names)
+    changes = Changes(adapter, agent, settings, virtual, seed, repeat, selection)
+    plan = Request(paths, out, changes, pages, allow_untrusted).plan(dialling=not list_only)
+    earlier = None if failed is None else _folder(failed, paths, out)
+    rerun = None if earlier is None else rerun_of(plan.calls, earlier, out)
+    if list_only:
+        return list_calls(plan, rerun, as_json=as_json)
+    planned = plan.calls if rerun is None else rerun.again
+    if rerun is not None and earlier is not None:
+        bring_evidence(rerun, earlier, out)
+    suite = _begin(plan, planned, out, rerun, with_pages=pages != "none")
+    names_shown = {call.job.folder: _shown(call) for call in planned if call.lacks is None}
+    progress, interrupted = Progress(len(names_shown)), False
     try:
         run_jobs(
-            planned,
+            [call.job for call in planned if call.lacks is None],
             processes=jobs,
             fresh=fresh,
             engine=engine,
-            on_start=lambda job: progress.call(job.scenario.name),
+            on_start=lambda job: progress.call(names_shown[job.folder]),
             on_step=lambda _job, label: progress.step(label) if jobs == 1 and engine is None else None,
             on_call=suite.keep,
         )
@@ -66,30 +83,26 @@ def run_files(
     return INTERRUPTED if interrupted else code
 
 
-@dataclass(frozen=True, slots=True)
-class _Common:
-    """What all calls of a command line have in common."""
+def _shown(call: PlannedCall) -> str:
+    name = call.job.scenario.name
+    return name if call.cell is None else f"{name} ({cell_text(call.cell)})"
 
-    adapter: str | None
-    agent: str | None
-    settings: Sequence[str]
-    virtual: bool | None
-    seed: int | None
-    pages: Pages
-    allow_untrusted: bool
 
-    def job(self, case: Case, folder: Path) -> Job:
-        """Make the job of one call."""
-        scenario = case.scenario if self.seed is None else replace(case.scenario, seed=self.seed)
-        job = Job(
-            scenario,
-            folder,
-            adapter=self.adapter,
-            agent=self.agent,
-            virtual=self.virtual,
-            file=case.file,
-            cache=speech_folder(),
-            pages=self.pages,
-            allow_untrusted=self.allow_untrusted,
-        )
-        return replace(job, options=parse_settings(self.settings, job.target.adapter_for(scenario)))
+def _begin(plan: Plan, planned: Sequence[PlannedCall], out: Path, rerun: Rerun | None, *, with_pages: bool) -> SuiteRun:
+    """Make ready for the calls; those that cannot be made have their result at once."""
+    if plan.limits is None:
+        return SuiteRun(plan.name, out, pages=with_pages)
+    suite = SuiteFileRun(plan, out, rerun=rerun, pages=with_pages)
+    forget_evidence(planned)
+    for call in planned:
+        if call.lacks is not None:
+            suite.keep(save_result(call.job, call.job.broken(call.lacks)))
+    suite.begin()
+    return suite
+
+
+def _folder(failed: Path, paths: Sequence[Path], out: Path) -> Path:
+    """Return the folder of the run whose failed calls are made again; no name stands for the one of ``out``."""
+    if suite_file_among(paths) is None:
+        raise OptionError("--failed goes with a suite file, which tells which calls there should be")
+    return out if failed == Path() else failed

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from voiceharness.cli.output import complain, takes_unicode, tell, tell_json
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import save_call
+from voiceharness.report.cells import labelled
 from voiceharness.report.console import suite_text
 from voiceharness.report.document import call_document
 from voiceharness.report.html.call_page import write_call_page
@@ -18,15 +18,18 @@ from voiceharness.report.repeats_text import repeats_text
 from voiceharness.report.runs import SUITE_FILE, remember_run
 from voiceharness.report.serialization import json_bytes
 from voiceharness.report.suite import SuiteCall, SuiteDocument, suite_document
+from voiceharness.suite.plan import folder_name
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from voiceharness.report.repeats import Repeats
+    from voiceharness.report.suite import MissingCall
     from voiceharness.scenario.result import CallResult
+    from voiceharness.suite.plan import Plan, PlannedCall
+    from voiceharness.suite.rerun import Rerun
 
-__all__ = ["SuiteRun"]
-
-_LONGEST_NAME: Final = 40
+__all__ = ["SuiteFileRun", "SuiteRun"]
 
 
 class SuiteRun:
@@ -41,15 +44,9 @@ class SuiteRun:
         self._pages = pages
         self._calls: list[SuiteCall] = []
 
-    def folder(self, number: int, scenario: str) -> Path:
-        """Return the folder for the evidence of a call, by its number from 1 and its scenario's name."""
-        # ASCII, because a file system may take nothing else where the locale is "C".
-        words = re.sub(r"[^a-z0-9]+", "-", scenario.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
-        return self._out / f"{number:03d}-{words or 'call'}"
-
     def add(self, result: CallResult) -> Path:
         """Save a call's evidence, remember what to tell of it, and return its folder."""
-        folder = save_call(result, self.folder(len(self._calls) + 1, result.scenario))
+        folder = save_call(result, self._out / folder_name(len(self._calls) + 1, result.scenario))
         if self._pages:
             write_call_page(folder, suite_page=f"../{SUITE_PAGE}")
         self.keep({"file": None, "folder": str(folder), "call": call_document(result)})
@@ -63,10 +60,9 @@ class SuiteRun:
         """Save and tell of the suite as a whole, and return it."""
         document = self.save(junit=junit)
         if as_json:
-            self.tell_as_json()
+            tell_json(document)
         else:
-            summed_up = repeats_text(repeats(each["call"] for each in self._calls))
-            tell(f"{suite_text(document, ascii_only=not takes_unicode())}{summed_up}")
+            tell(f"{suite_text(document, ascii_only=not takes_unicode())}{repeats_text(self._repeats(document))}")
             complain(f"evidence of every call: {self._out}")
             if self._pages:
                 complain(f"to look at and to hear: {self._out / SUITE_PAGE}")
@@ -74,8 +70,8 @@ class SuiteRun:
 
     def save(self, *, junit: Path | None) -> SuiteDocument:
         """Save the suite as a whole, add it to the history of its folder, and return it."""
-        document = suite_document(self._name, self._calls)
-        _write(self._out / SUITE_FILE, json_bytes(document, depth=4))
+        document = self._document()
+        _write_document(self._out, document)
         remember_run(self._out, document)
         if self._pages:
             write_suite_page(self._out)
@@ -85,7 +81,80 @@ class SuiteRun:
 
     def tell_as_json(self) -> None:
         """Tell of the suite as one document."""
-        tell_json(suite_document(self._name, self._calls))
+        tell_json(self._document())
+
+    def _document(self) -> SuiteDocument:
+        return suite_document(self._name, self._calls)
+
+    def _repeats(self, document: SuiteDocument) -> tuple[Repeats, ...]:
+        return repeats(map(labelled, document["calls"]))
+
+
+class SuiteFileRun(SuiteRun):
+    """A run of a suite file: every call has its place in the grid, also those that are kept or were never made."""
+
+    def __init__(self, plan: Plan, out: Path, *, rerun: Rerun | None, pages: bool) -> None:
+        super().__init__(plan.name, out, pages=pages)
+        self._plan = plan
+        self._rerun = rerun
+        self._made: dict[str, SuiteCall] = {}
+        self._planned = plan.calls if rerun is None else rerun.in_order(plan.calls)
+
+    def begin(self) -> None:
+        """Save what is known before the first call, so that nothing is lost if this process is killed."""
+        _write_document(self._out, self._document())
+
+    def keep(self, call: SuiteCall) -> None:
+        """Remember what to tell of a call whose evidence is saved."""
+        assert call["folder"] is not None  # calls of jobs have one
+        self._made[call["folder"]] = call
+
+    def _document(self) -> SuiteDocument:
+        calls: list[SuiteCall] = []
+        missing: list[MissingCall] = []
+        for index, planned in enumerate(self._planned):
+            if self._rerun is not None and index in self._rerun.kept:
+                calls.append(self._rerun.kept[index])
+            elif (made := self._made.get(str(planned.job.folder))) is not None:
+                calls.append(self._placed(index, planned, made))
+            else:
+                missing.append(self._missing(index, planned))
+        return suite_document(self._name, calls, limits=self._plan.limits, missing=missing)
+
+    def _repeats(self, document: SuiteDocument) -> tuple[Repeats, ...]:
+        """Return only what did not pass each time: a grid has many cells."""
+        made = (each for each in document["calls"] if each["call"]["outcome"] != "unsupported")
+        return tuple(each for each in repeats(map(labelled, made)) if each.rate < 1)
+
+    def _placed(self, index: int, planned: PlannedCall, made: SuiteCall) -> SuiteCall:
+        assert planned.cell is not None  # as all calls of a suite file
+        call: SuiteCall = {**made, "cell": planned.cell}
+        if self._rerun is not None and planned.lacks is None:
+            call["made"] = "now"
+            call["before"] = self._rerun.before.get(index, ())
+        return call
+
+    def _missing(self, index: int, planned: PlannedCall) -> MissingCall:
+        assert planned.cell is not None  # as all calls of a suite file
+        job = planned.job
+        missing: MissingCall = {
+            "scenario": job.scenario.name,
+            "file": None if job.file is None else str(job.file),
+            "folder": str(job.folder),
+            "cell": planned.cell,
+        }
+        if self._rerun is not None and index in self._rerun.before:
+            missing["before"] = self._rerun.before[index]
+        return missing
+
+
+def _write_document(out: Path, document: SuiteDocument) -> None:
+    """Save the document of a suite in its folder.
+
+    Raises:
+        OptionError: if it cannot be written.
+    """
+    _write(out / SUITE_FILE, json_bytes(document, depth=4))
 
 
 def _write(path: Path, content: bytes) -> None:

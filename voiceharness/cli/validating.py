@@ -1,32 +1,36 @@
-"""``voiceharness validate``: what can be known of scenario files without calling."""
+"""``voiceharness validate``: what can be known of scenario files and suite files without calling."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voiceharness.cli.collecting import scenario_files
 from voiceharness.cli.output import tell, tell_json
-from voiceharness.errors import ScenarioError
+from voiceharness.cli.planning import Request
+from voiceharness.errors import ConfigurationError, ScenarioError
 from voiceharness.registry import load_adapter
 from voiceharness.registry.settings import parse_settings
 from voiceharness.registry.target import Target
+from voiceharness.report.cells import cell_text
 from voiceharness.report.printable import printable
 from voiceharness.report.suite import suite_exit_code
 from voiceharness.scenario.yaml_file import load_scenarios
+from voiceharness.suite.finding import is_suite_file, yaml_files
+from voiceharness.suite.plan import Changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from voiceharness.scenario.result import Outcome
     from voiceharness.scenario.scenario import Scenario
+    from voiceharness.suite.plan import PlannedCall
 
 __all__ = ["validate_files"]
 
 
 def validate_files(*, paths: Sequence[Path], adapter: str | None, settings: Sequence[str], as_json: bool) -> int:
     """Read all files, and tell what each scenario needs, what of that its adapter lacks, and every error."""
-    entries = [entry for file in scenario_files(paths) for entry in _entries(file, adapter, settings)]
+    entries = [entry for file in yaml_files(paths) for entry in _entries(file, adapter, settings)]
     outcomes: list[Outcome] = [entry["outcome"] for entry in entries]
     code = suite_exit_code(outcomes)
     if as_json:
@@ -37,10 +41,30 @@ def validate_files(*, paths: Sequence[Path], adapter: str | None, settings: Sequ
 
 
 def _entries(file: Path, adapter: str | None, settings: Sequence[str]) -> list[dict[str, Any]]:  # Any: JSON
+    if is_suite_file(file):
+        return _suite_entries(file, adapter, settings)
     try:
         return [_entry(file, scenario, adapter, settings) for scenario in load_scenarios(file)]
     except ScenarioError as error:
         return [{"file": str(file), "outcome": "bad_scenario", "error": str(error)}]
+
+
+def _suite_entries(file: Path, adapter: str | None, settings: Sequence[str]) -> list[dict[str, Any]]:  # Any: JSON
+    """Tell of the suite as a whole, then of each call of it that cannot be made."""
+    try:
+        plan = Request([file], Path(), Changes(adapter=adapter, settings=settings)).plan(dialling=False)
+    except ConfigurationError as error:
+        return [{"file": str(file), "outcome": "bad_scenario", "error": str(error)}]
+    lacking = [call for call in plan.calls if call.lacks is not None]
+    outcome: Outcome = "passed" if len(lacking) < len(plan.calls) else "unsupported"
+    whole = {"file": str(file), "suite": plan.name, "outcome": outcome, "calls": len(plan.calls)}
+    return [{**whole, "skipped": len(lacking)}, *(_skipped(file, call) for call in lacking)]
+
+
+def _skipped(file: Path, call: PlannedCall) -> dict[str, Any]:  # Any: JSON
+    assert call.cell is not None  # as all calls of a suite file
+    name = f"{call.job.scenario.name} ({cell_text(call.cell)})"
+    return {"file": str(file), "outcome": "unsupported", "scenario": name, "reason": str(call.lacks)}
 
 
 def _entry(file: Path, scenario: Scenario, adapter: str | None, settings: Sequence[str]) -> dict[str, Any]:  # Any: JSON
@@ -61,6 +85,11 @@ def _entry(file: Path, scenario: Scenario, adapter: str | None, settings: Sequen
 def _line(entry: dict[str, Any]) -> str:  # Any: JSON
     if entry["outcome"] == "bad_scenario":
         return f"error: {entry['error']}"
+    if "suite" in entry:
+        skipped = f", {entry['skipped']} of them skipped" if entry["skipped"] else ""
+        return f"ok: suite {entry['suite']}: {entry['calls']} calls{skipped}"
+    if "reason" in entry:
+        return f"unsupported: {entry['scenario']}: {entry['reason']}"
     needs = ", ".join(entry["requires"])
     if entry["missing"]:
         return f"unsupported: {entry['scenario']}: {entry['adapter']} lacks {', '.join(entry['missing'])}"

@@ -84,7 +84,7 @@ def save_call(result: CallResult, folder: str | Path, *, secrets: Iterable[str] 
             if len(result.record.received):
                 write_wav(home / RECEIVED, result.record.received, result.record.rate)
         for name in result.artefacts:
-            (home / Path(name).name).write_bytes(result.artefacts[name])
+            (home / Path(name).name).write_bytes(redactor.content(result.artefacts[name]))
         _write(home / RESULT, call_document(result, secrets=redactor.secrets))
         _write(home / MANIFEST, _manifest(home, result.artefacts))
     except OSError as error:

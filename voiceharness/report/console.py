@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from voiceharness.report.cells import cell_text
 from voiceharness.report.printable import printable
 from voiceharness.report.remarks import remarks
 
@@ -11,10 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from voiceharness.report.document import CallDocument, CheckDocument, Distribution, Measured, StepDocument
-    from voiceharness.report.suite import SuiteDocument
+    from voiceharness.report.limits import Contribution, LimitDocument
+    from voiceharness.report.suite import SuiteCall, SuiteDocument
     from voiceharness.scenario.result import Outcome
 
-__all__ = ["call_text", "suite_text", "verdict_line"]
+__all__ = ["call_text", "contribution_text", "suite_text", "verdict_line"]
 
 _SIGNS: Final[Mapping[Outcome, tuple[str, str]]] = {
     "passed": ("✓", "+"),
@@ -23,15 +25,17 @@ _SIGNS: Final[Mapping[Outcome, tuple[str, str]]] = {
 }
 _OTHER_SIGN: Final = ("‼", "!")
 
+_MOST_CALLS: Final = 10
+
 _STEP_SIGNS: Final = {"done": ("✓", "+"), "failed": ("✗", "x"), "cut": ("◐", "-"), "skipped": ("○", "o")}
 
 
-def verdict_line(call: CallDocument, *, ascii_only: bool = False) -> str:
-    """Say in one line what became of a call."""
+def verdict_line(call: CallDocument, *, ascii_only: bool = False, where: str | None = None) -> str:
+    """Say in one line what became of a call; ``where`` it stands in a suite is told in place of its adapter."""
     sign = _SIGNS.get(call["outcome"], _OTHER_SIGN)[ascii_only]
     metrics = call["metrics"]
     length = f", {_seconds(metrics['duration'])}" if metrics else ""
-    return printable(f"{sign} {call['outcome']}: {call['scenario']} ({call['adapter']}{length})")
+    return printable(f"{sign} {call['outcome']}: {call['scenario']} ({where or call['adapter']}{length})")
 
 
 def call_text(call: CallDocument, *, ascii_only: bool = False, steps: bool = False) -> str:
@@ -45,18 +49,57 @@ def call_text(call: CallDocument, *, ascii_only: bool = False, steps: bool = Fal
 
 
 def suite_text(suite: SuiteDocument, *, ascii_only: bool = False) -> str:
-    """Describe a suite: every call in a line, what failed in full, and how many of each outcome there are."""
+    """Describe a suite: every call in a line, what failed in full, broken limits, and how many of each outcome."""
     lines = []
     for each in suite["calls"]:
         call = each["call"]
-        lines.append(verdict_line(call, ascii_only=ascii_only))
+        where = cell_text(each["cell"]) if "cell" in each else None
+        lines.append(f"{verdict_line(call, ascii_only=ascii_only, where=where)}{_earlier(each)}")
         lines += [f"    {line}" for line in _reasons(call)]
         if each["folder"] and call["outcome"] != "passed":
             lines.append(f"    evidence: {each['folder']}")
-    counts = ", ".join(f"{count} {outcome}" for outcome, count in suite["counts"].items()) or "none"
-    number = len(suite["calls"])
-    lines.append(f"{number} {'call' if number == 1 else 'calls'}: {counts}")
+    for missing in suite.get("missing", ()):
+        lines.append(f"{_OTHER_SIGN[ascii_only]} not made: {missing['scenario']} ({cell_text(missing['cell'])})")
+    for limit in suite.get("limits", ()):
+        lines += _limit_lines(limit, ascii_only)
+    lines.append(_totals(suite))
     return printable("\n".join(lines)) + "\n"
+
+
+def contribution_text(contribution: Contribution) -> str:
+    """Name a call that has its part in a broken limit, with its figure."""
+    value = contribution["value"]
+    return f"{contribution['number']}. {contribution['call']}" + ("" if value is None else f": {_seconds(value)}")
+
+
+def _earlier(each: SuiteCall) -> str:
+    before = ", ".join(attempt["outcome"] for attempt in each.get("before", ()))
+    match each.get("made"):
+        case "earlier":
+            return " [kept]"
+        case "now":
+            return f" [made again; before: {before}]" if before else " [made now]"
+    return ""
+
+
+def _limit_lines(limit: LimitDocument, ascii_only: bool) -> Iterator[str]:
+    signs = {"held": _SIGNS["passed"], "broken": _SIGNS["failed"], "not_judged": _SIGNS["unsupported"]}
+    said = {"held": "limit held", "broken": "limit broken", "not_judged": "limit not judged"}[limit["verdict"]]
+    yield f"{signs[limit['verdict']][ascii_only]} {said}: {limit['kind']}: {limit['explanation']}"
+    if limit["verdict"] == "broken":
+        yield from (f"    {contribution_text(each)}" for each in limit["calls"][:_MOST_CALLS])
+        if len(limit["calls"]) > _MOST_CALLS:
+            yield f"    and {len(limit['calls']) - _MOST_CALLS} more"
+
+
+def _totals(suite: SuiteDocument) -> str:
+    counts = [f"{count} {outcome}" for outcome, count in suite["counts"].items()]
+    if missing := suite.get("missing", ()):
+        counts.append(f"{len(missing)} not made")
+    number = len(suite["calls"]) + len(missing)
+    kept = sum(each.get("made") == "earlier" for each in suite["calls"])
+    told = f"; {kept} kept from the earlier run" if kept else ""
+    return f"{number} {'call' if number == 1 else 'calls'}: {', '.join(counts) or 'none'}{told}"
 
 
 def _reasons(call: CallDocument) -> Iterator[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator
 
     from voiceharness.measure.metrics import Json
 
-__all__ = ["Redactor", "secrets_in"]
+__all__ = ["Redactor", "Secret", "secrets_in"]
 
 _SHORTEST_SECRET: Final = 4
 
@@ -36,9 +37,41 @@ _SECRET_OPTION: Final = re.compile(
 )
 
 
+class Secret(str):
+    """A text that was taken from where secrets are kept; ``parts`` are what of it is secret.
+
+    It shows itself to whom it is given as what it is, a text; its ``repr``, which errors quote, does not tell it.
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+    def __new__(cls, text: str, parts: Iterable[str] = ()) -> Self:
+        """Make one of a text that has secret parts."""
+        made = super().__new__(cls, text)
+        made.parts = tuple(parts)
+        return made
+
+    def __repr__(self) -> str:
+        return "'[secret]'"
+
+
 def secrets_in(options: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the values of those options whose names say that they are nobody else's business."""
-    return tuple(value for name, value in options.items() if isinstance(value, str) and _SECRET_OPTION.search(name))
+    """Return the values of those options whose names say that they are nobody else's business, and all secrets."""
+    named = (value for name, value in options.items() if isinstance(value, str) and _SECRET_OPTION.search(name))
+    return tuple(dict.fromkeys(str(secret) for secret in (*named, *_secret_parts(options))))
+
+
+def _secret_parts(value: object) -> Iterator[str]:
+    match value:
+        case Secret():
+            yield from value.parts
+        case Mapping():
+            for each in value.values():
+                yield from _secret_parts(each)
+        case list() | tuple():
+            for each in value:
+                yield from _secret_parts(each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +99,16 @@ class Redactor:
         for pattern in _PHONE_NUMBERS:
             text = pattern.sub(_last_digits, text)
         return _ADDRESS.sub("0x…", text)  # differs from run to run, and says nothing
+
+    def content(self, content: bytes) -> bytes:
+        """Return a file's content without the secrets, if it is text in UTF-8; sound and the like stay as they are."""
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            return content
+        for secret in self.secrets:
+            text = text.replace(secret, "[secret]")
+        return text.encode("utf-8")
 
     def plain(self, value: Json) -> Json:
         """Return a JSON value with all its texts redacted; names are kept."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 from voiceharness.clock import wall_time
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import RESULT
+from voiceharness.report.cells import labelled
 from voiceharness.report.document import CALL_FORMAT
 from voiceharness.report.serialization import from_json
 from voiceharness.report.suite import SUITE_FORMAT
@@ -48,6 +49,8 @@ class PastRun(TypedDict):
 def load_calls(path: str | Path) -> list[CallDocument]:
     """Load the calls of a run: of a suite's folder, of a call's folder, or of a result file in one.
 
+    Those of a suite file have the variant they were called over in place of the adapter.
+
     Raises:
         OptionError: if there is none, or it cannot be used.
     """
@@ -57,7 +60,7 @@ def load_calls(path: str | Path) -> list[CallDocument]:
     content = _read(file)
     match content.get("format"):
         case str(form) if form == SUITE_FORMAT:
-            return [each["call"] for each in content["calls"]]
+            return [labelled(each) for each in content["calls"]]
         case str(form) if form == CALL_FORMAT:
             return [cast("CallDocument", content)]
     raise OptionError(f"{file} has no calls in it; give the folder of a run, or its {SUITE_FILE}")

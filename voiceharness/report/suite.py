@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, NotRequired, TypedDict
 
+from voiceharness.report.cells import labelled
+from voiceharness.report.limits import TOLERABLE, judge_suite
 from voiceharness.report.repeats import repeats
 from voiceharness.report.serialization import plain
 from voiceharness.scenario.result import EXIT_CODES
@@ -12,10 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from voiceharness.measure.metrics import Json
+    from voiceharness.report.cells import Cell
     from voiceharness.report.document import CallDocument
+    from voiceharness.report.limits import LimitDocument, SuiteLimits
     from voiceharness.scenario.result import Outcome
 
-__all__ = ["SUITE_FORMAT", "SuiteCall", "SuiteDocument", "suite_document", "suite_exit_code"]
+__all__ = [
+    "SUITE_FORMAT",
+    "Attempt",
+    "MissingCall",
+    "SuiteCall",
+    "SuiteDocument",
+    "suite_document",
+    "suite_exit_code",
+]
 
 SUITE_FORMAT: Final = "voiceharness-suite/1"
 
@@ -28,16 +40,47 @@ _GRAVEST_FIRST: Final[tuple[Outcome, ...]] = (
 )
 
 
+class Attempt(TypedDict):
+    """An earlier call of a cell that was called again, and where its evidence is."""
+
+    outcome: Outcome
+    folder: str | None
+
+
 class SuiteCall(TypedDict):
-    """One call of a suite: the file its scenario stands in, and the folder its evidence is in, where there are any."""
+    """One call of a suite: the file its scenario stands in, and the folder its evidence is in, where there are any.
+
+    ``cell`` is its place in the grid of a suite file. Where only what had failed was called again, ``made`` tells
+    whether this call was made in this run or is kept of an earlier one, and ``before`` what the cell came to earlier,
+    oldest first.
+    """
 
     file: str | None
     folder: str | None
     call: CallDocument
+    cell: NotRequired[Cell]
+    made: NotRequired[Literal["now", "earlier"]]
+    before: NotRequired[Sequence[Attempt]]
+
+
+class MissingCall(TypedDict):
+    """A call that was planned and not made, because the run ended early; its evidence would be in ``folder``.
+
+    ``before``: as of a call.
+    """
+
+    scenario: str
+    file: str | None
+    folder: str
+    cell: Cell
+    before: NotRequired[Sequence[Attempt]]
 
 
 class SuiteDocument(TypedDict):
-    """A suite; ``counts`` has the number of calls of each outcome that occurred, ``repeats`` what was called again."""
+    """A suite; ``counts`` has the number of calls of each outcome that occurred, ``repeats`` what was called again.
+
+    ``limits`` and ``missing`` are those of a suite file.
+    """
 
     format: str
     name: str
@@ -45,19 +88,36 @@ class SuiteDocument(TypedDict):
     counts: Mapping[Outcome, int]
     calls: Sequence[SuiteCall]
     repeats: Sequence[Json]
+    limits: NotRequired[Sequence[LimitDocument]]
+    missing: NotRequired[Sequence[MissingCall]]
 
 
-def suite_document(name: str, calls: Sequence[SuiteCall]) -> SuiteDocument:
-    """Put calls together, in their order."""
+def suite_document(
+    name: str, calls: Sequence[SuiteCall], *, limits: SuiteLimits | None = None, missing: Sequence[MissingCall] = ()
+) -> SuiteDocument:
+    """Put calls together, in their order; ``limits``, also empty ones, and ``missing`` are those of a suite file."""
     outcomes = [each["call"]["outcome"] for each in calls]
-    return {
+    judged = [] if limits is None else judge_suite(limits, calls)
+    not_made: list[Outcome] = ["not_called"] if missing else []
+    document: SuiteDocument = {
         "format": SUITE_FORMAT,
         "name": name,
-        "exit_code": suite_exit_code(outcomes),
+        "exit_code": suite_exit_code([*_with_limits(outcomes, judged), *not_made]),
         "counts": {outcome: outcomes.count(outcome) for outcome in EXIT_CODES if outcome in outcomes},
         "calls": calls,
-        "repeats": [plain(each) for each in repeats(each["call"] for each in calls) if each.n > 1],
+        "repeats": [plain(each) for each in repeats(map(labelled, calls)) if each.n > 1],
     }
+    if limits is not None:
+        document["limits"] = judged
+        document["missing"] = missing
+    return document
+
+
+def _with_limits(outcomes: Sequence[Outcome], judged: Sequence[LimitDocument]) -> list[Outcome]:
+    """Return the outcomes that decide: what is allowed to fail counts as passed, and a broken limit as a failure."""
+    allowed = any(each["kind"] == "failed" and each["verdict"] == "held" for each in judged)
+    deciding: list[Outcome] = ["passed" if allowed and each in TOLERABLE else each for each in outcomes]
+    return [*deciding, "failed"] if any(each["verdict"] == "broken" for each in judged) else deciding
 
 
 def suite_exit_code(outcomes: Iterable[Outcome]) -> int:

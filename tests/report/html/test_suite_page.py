@@ -9,11 +9,13 @@ import pytest
 
 from tests.report.calls import answered_call, made_up, silent_call
 from tests.report.html.showcase import ATTACK
+from tests.report.suites import cell, missing_call, suite_call
 from voiceharness.errors import CallError, OptionError
 from voiceharness.report.artefacts import save_call
 from voiceharness.report.document import call_document
 from voiceharness.report.html.call_page import write_call_page
 from voiceharness.report.html.suite_page import SUITE_PAGE, suite_page, write_suite_page
+from voiceharness.report.limits import SuiteLimits
 from voiceharness.report.runs import SUITE_FILE, remember_run
 from voiceharness.report.serialization import json_bytes
 from voiceharness.report.suite import SuiteCall, suite_document
@@ -158,3 +160,44 @@ def test_the_history_is_plain_lines(tmp_path: Path) -> None:
     saved(tmp_path, runs=2)
     lines = (tmp_path / "history.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(line)["calls"] for line in lines] == [4, 4]
+
+
+def saved_suite_file(folder: Path) -> Path:
+    failed: SuiteCall = {
+        **suite_call(silent_call(), cell("ours", "mobile"), str(save_call(silent_call(), folder / "002-again"))),
+        "made": "now",
+        "before": [{"outcome": "failed", "folder": str(save_call(silent_call(), folder / "002"))}],
+    }
+    kept: SuiteCall = {
+        **suite_call(answered_call(), cell("ours"), str(save_call(answered_call(), folder / "001"))),
+        "made": "earlier",
+    }
+    for name in ("001", "002", "002-again"):
+        write_call_page(folder / name, suite_page="../index.html")
+    suite = suite_document(
+        "nightly", [kept, failed], limits=SuiteLimits(failed=0), missing=[missing_call("c", cell("x"))]
+    )
+    (folder / SUITE_FILE).write_bytes(json_bytes(suite))
+    return write_suite_page(folder)
+
+
+def test_a_suite_file_has_its_grid_and_its_limits_first_and_says_what_is_kept(tmp_path: Path) -> None:
+    text = saved_suite_file(tmp_path).read_text("utf-8")
+    assert text.index('id="grid"') < text.index('id="limits"') < text.index('id="calls"')
+    assert "1 kept from the earlier run" in text
+    assert "1 not made" in text
+    assert 'made again; before: <a href="002/call.html">failed</a>' in text
+    assert '<td data-value="ours, mobile">' in text
+
+
+def test_the_grid_of_a_suite_file_leads_to_the_call_that_failed(browser: Browser, tmp_path: Path) -> None:
+    page = browser.open(saved_suite_file(tmp_path))
+    assert page.complaints == []
+    page.follow("#grid-table a[href='002-again/call.html']")
+    assert page.run("return document.querySelector('h1').textContent.trim()") == "silence failed"
+
+
+def test_a_suite_file_without_pages_of_earlier_calls_has_no_dead_links(tmp_path: Path) -> None:
+    saved_suite_file(tmp_path)
+    (tmp_path / "002" / "call.html").unlink()
+    assert "before: <a>failed</a>" in write_suite_page(tmp_path).read_text("utf-8")

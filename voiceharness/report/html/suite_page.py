@@ -1,4 +1,7 @@
-"""The page of a suite: every call in a row with a way to its own page, what repeated calls came to, and the trend."""
+"""The page of a suite: every call in a row with a way to its own page, what repeated calls came to, and the trend.
+
+Of a suite file, its grid and its limits come first.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from urllib.parse import quote
 
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import PAGE
+from voiceharness.report.cells import labelled
 from voiceharness.report.html.figures import NONE, outcome_badge, seconds
+from voiceharness.report.html.grid import grid_section, limits_section
 from voiceharness.report.html.markup import Markup, joined, table, tag
 from voiceharness.report.html.page import page
 from voiceharness.report.html.sections import section
@@ -17,12 +22,12 @@ from voiceharness.report.repeats import Repeats, repeats
 from voiceharness.report.runs import load_history, load_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from voiceharness.report.document import CallDocument, Distribution
+    from voiceharness.report.document import Distribution
     from voiceharness.report.repeats import Spread
     from voiceharness.report.runs import PastRun
-    from voiceharness.report.suite import SuiteDocument
+    from voiceharness.report.suite import SuiteCall, SuiteDocument
 
 __all__ = ["SUITE_PAGE", "suite_page", "write_suite_page"]
 
@@ -39,7 +44,8 @@ def write_suite_page(folder: str | Path) -> Path:
     suite = load_suite(home)
     pages = [_page_of(home, each["folder"]) for each in suite["calls"]]
     try:
-        (home / SUITE_PAGE).write_text(suite_page(suite, pages, load_history(home)), encoding="utf-8")
+        page_text = suite_page(suite, pages, load_history(home), earlier=lambda folder: _page_of(home, folder))
+        (home / SUITE_PAGE).write_text(page_text, encoding="utf-8")
     except OSError as error:
         raise OptionError(f"cannot write {home / SUITE_PAGE}: {error.strerror}") from error
     return home / SUITE_PAGE
@@ -51,21 +57,37 @@ def _page_of(home: Path, folder: str | None) -> str | None:
     return f"{quote(name)}/{PAGE}" if name and (home / name / PAGE).exists() else None
 
 
-def suite_page(suite: SuiteDocument, pages: Sequence[str | None], history: Sequence[PastRun] = ()) -> str:
-    """Make the page of a suite; ``pages`` are the addresses of its calls' pages, in the same order."""
-    calls = [each["call"] for each in suite["calls"]]
+def suite_page(
+    suite: SuiteDocument,
+    pages: Sequence[str | None],
+    history: Sequence[PastRun] = (),
+    *,
+    earlier: Callable[[str | None], str | None] = lambda _folder: None,
+) -> str:
+    """Make the page of a suite; ``pages`` are the addresses of its calls' pages, in the same order.
+
+    ``earlier`` finds the page of an earlier call by its folder, None where there is none.
+    """
+    calls = suite["calls"]
     parts = [
         tag("header", _header(suite), class_="verdict"),
+        grid_section(suite, pages),
+        limits_section(suite.get("limits", ())),
         trend_section(history),
-        _calls_section(calls, pages),
-        _repeats_section([each for each in repeats(calls) if each.n > 1]),
+        _calls_section(calls, pages, earlier),
+        _repeats_section([each for each in repeats(map(labelled, calls)) if each.n > 1]),
     ]
     return page(f"{suite['name']}: {len(calls)} calls", *parts, scripts=("suite.js",))
 
 
 def _header(suite: SuiteDocument) -> Markup:
     outcome = "passed" if suite["exit_code"] == 0 else f"exit code {suite['exit_code']}"
-    totals = (outcome_badge(name, [f"{count} {name}"]) for name, count in suite["counts"].items())
+    totals = [outcome_badge(name, [f"{count} {name}"]) for name, count in suite["counts"].items()]
+    if missing := suite.get("missing", ()):
+        totals.append(outcome_badge("not made", [f"{len(missing)} not made"]))
+    kept = sum(each.get("made") == "earlier" for each in suite["calls"])
+    if kept:
+        totals.append(tag("span", f"{kept} kept from the earlier run", class_="badge"))
     return joined([tag("h1", suite["name"], " ", outcome_badge(outcome)), tag("div", *totals, class_="totals")])
 
 
@@ -84,13 +106,15 @@ _COLUMNS: Final = (
 )
 
 
-def _calls_section(calls: Sequence[CallDocument], pages: Sequence[str | None]) -> Markup:
+def _calls_section(
+    calls: Sequence[SuiteCall], pages: Sequence[str | None], earlier: Callable[[str | None], str | None]
+) -> Markup:
     head = (
         tag("th", tag("button", name, type="button", data_sort=kind), scope="col", aria_sort="none")
         for name, kind in _COLUMNS
     )
-    rows = (_call_row(call, address) for call, address in zip(calls, pages, strict=True))
-    outcomes = list(dict.fromkeys(call["outcome"] for call in calls))
+    rows = (_call_row(call, address, earlier) for call, address in zip(calls, pages, strict=True))
+    outcomes = list(dict.fromkeys(each["call"]["outcome"] for each in calls))
     return section(
         "Calls",
         _filters(outcomes, len(calls)),
@@ -116,15 +140,16 @@ def _filters(outcomes: Iterable[str], total: int) -> Markup:
     )
 
 
-def _call_row(call: CallDocument, address: str | None) -> Markup:
-    metrics = call["metrics"]
+def _call_row(each: SuiteCall, address: str | None, earlier: Callable[[str | None], str | None]) -> Markup:
+    call = each["call"]
+    metrics, where = call["metrics"], labelled(each)["adapter"]
     name = call["scenario"] if address is None else tag("a", call["scenario"], href=address)
     reason = next(iter(call["explanation"].splitlines()), None)
     faults = [finding["kind"] for finding in call["findings"]]
     cells = [
-        tag("th", name, reason and tag("p", reason, class_="why"), scope="row", class_="call"),
+        tag("th", name, reason and tag("p", reason, class_="why"), _history(each, earlier), scope="row", class_="call"),
         _cell(outcome_badge(call["outcome"]), call["outcome"]),
-        _cell(call["adapter"], call["adapter"]),
+        _cell(where, where),
         _cell(call["seed"], call["seed"]),
         *_times(None if metrics is None else metrics["duration"]),
         *_latencies(None if metrics is None else metrics["response_latency"]),
@@ -132,6 +157,17 @@ def _call_row(call: CallDocument, address: str | None) -> Markup:
         _cell(joined(tag("div", kind) for kind in dict.fromkeys(faults)) or NONE, len(faults)),
     ]
     return tag("tr", *cells, data_outcome=call["outcome"])
+
+
+def _history(each: SuiteCall, earlier: Callable[[str | None], str | None]) -> Markup | None:
+    """Say whether a call is of this run, where only what had failed was called again."""
+    if "made" not in each:
+        return None
+    if each["made"] == "earlier":
+        return tag("p", "kept from the earlier run", class_="why")
+    before = (tag("a", one["outcome"], href=earlier(one["folder"])) for one in each.get("before", ()))
+    told = [part for link in before for part in (" ", link)]
+    return tag("p", "made again; before:" if told else "made now", *told, class_="why")
 
 
 def _latencies(figures: Distribution | None) -> Iterator[Markup]:

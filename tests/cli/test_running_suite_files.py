@@ -1,0 +1,250 @@
+"""``voiceharness run`` with a suite file: its grid, its limits, and calling again only what failed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.cli.conftest import GREETING, Cli
+
+__all__: list[str] = []
+
+AGENTS = "tests.cli.agents"
+ROOT = Path(__file__).parents[2]
+SUITE = f"""\
+suite: nightly
+scenarios: ["*.yaml"]
+adapters:
+  - {{adapter: in_process, agent: "{AGENTS}:answering"}}
+  - {{adapter: in_process, label: mute, agent: "{AGENTS}:silent"}}
+lines: [own, {{label: far, delay: 50ms}}]
+seeds: [1, 2]
+"""
+
+
+def written(cli: Cli, out: str = "voiceharness-out") -> Any:  # Any: a JSON document
+    return json.loads((cli.folder / out / "suite.json").read_text("utf-8"))
+
+
+def outcomes(document: Any) -> list[str]:
+    return [each["call"]["outcome"] for each in document["calls"]]
+
+
+def test_every_call_of_the_grid_is_made_and_told_by_its_cell(cli: Cli) -> None:
+    cli.write("nightly.yaml", SUITE)
+    ended = cli("run", "nightly.yaml", "--junit", "junit.xml")
+    assert ended.code == 1
+    assert "✓ passed: greeting (in_process, far, seed 2, " in ended.out
+    assert "✗ failed: greeting (mute, own, seed 1, " in ended.out
+    assert ended.out.splitlines()[-3] == "8 calls: 4 passed, 4 failed"
+    assert "greeting (in_process" not in ended.out.partition("8 calls")[2]
+    assert ended.err.splitlines()[0] == "[1/8] greeting (in_process, own, seed 1)"
+    folders = sorted(folder.name for folder in (cli.folder / "voiceharness-out").iterdir() if folder.is_dir())
+    assert folders[0] == "001-greeting-in-process-own-seed-1"
+    assert folders[-1] == "008-greeting-mute-far-seed-2"
+    names = [case.get("name") for case in ElementTree.parse("junit.xml").iter("testcase")]
+    assert names[0] == "greeting [in_process, own, seed 1]"
+    page = (cli.folder / "voiceharness-out" / "index.html").read_text("utf-8")
+    assert 'id="grid"' in page
+
+
+def test_side_by_side_and_again_the_calls_are_the_same(cli: Cli) -> None:
+    cli.write("nightly.yaml", SUITE)
+    alone, beside = cli("run", "nightly.yaml", "--json"), cli("run", "nightly.yaml", "--jobs", "2", "--json")
+    assert alone.json == beside.json
+
+
+@pytest.mark.parametrize(
+    ("arguments", "calls"),
+    [
+        (["--adapter", "mute", "--seed", "7"], ["mute, own, 7", "mute, far, 7"]),
+        (["--adapter", "mute", "--seed", "7", "--tag", "smoke"], []),
+        (["--name", "gre*", "--adapter", "mute", "--seed", "7"], ["mute, own, 7", "mute, far, 7"]),
+        (["--without-tag", "smoke", "--adapter", "mute", "--seed", "7"], ["mute, own, 7", "mute, far, 7"]),
+    ],
+)
+def test_a_command_line_chooses_and_goes_before_the_file(arguments: list[str], calls: list[str], cli: Cli) -> None:
+    cli.write("nightly.yaml", SUITE)
+    ended = cli("run", "nightly.yaml", "--list", "--json", *arguments)
+    if not calls:
+        assert ended.code == 2
+        assert "tags are nowhere given" in ended.err
+    else:
+        cells = [each["cell"] for each in ended.json["calls"]]
+        assert [f"{each['adapter']}, {each['line']}, {each['seed']}" for each in cells] == calls
+    assert not (cli.folder / "voiceharness-out").exists()
+
+
+def test_a_list_tells_what_is_skipped_and_why_and_calls_nobody(cli: Cli) -> None:
+    cli.write("hold.yaml", "name: hold\ntags: [odd]\nsteps:\n  - line: hold\n")
+    cli.write("nightly.yaml", "suite: nightly\nscenarios: ['*.yaml']\n")
+    ended = cli("run", "nightly.yaml", "--list")
+    assert ended.code == 0
+    assert ended.out.splitlines() == [
+        "001  greeting  in_process, seed 0",
+        "002  hold      in_process, seed 0  skipped: adapter 'in_process' does not support call_control:hold",
+        "2 calls, 1 skipped",
+    ]
+    assert cli("run", ".", "--list", "--tag", "odd").out.splitlines() == [
+        "001  hold  in_process, seed 0",
+        "1 call",
+    ]
+    assert not (cli.folder / "voiceharness-out").exists()
+
+
+def test_what_is_skipped_is_told_as_unsupported(cli: Cli) -> None:
+    cli.write("hold.yaml", "name: hold\nsteps:\n  - line: hold\n")
+    cli.write("nightly.yaml", f"suite: n\nscenarios: ['*.yaml']\nadapters: [{{agent: '{AGENTS}:answering'}}]\n")
+    ended = cli("run", "nightly.yaml", "--json")
+    assert ended.code == 0
+    assert outcomes(ended.json) == ["passed", "unsupported"]
+    assert (cli.folder / "voiceharness-out" / "002-hold-in-process-seed-0" / "result.json").exists()
+
+
+def test_a_broken_limit_of_all_calls_fails_the_suite_and_says_who_broke_it(cli: Cli) -> None:
+    limits = "limits: {all_calls: {longest_call: 100ms}}\n"
+    cli.write("nightly.yaml", SUITE.replace("  - {adapter: in_process, label: mute", "#") + limits)
+    ended = cli("run", "nightly.yaml")
+    assert ended.code == 1
+    assert "4 calls: 4 passed" in ended.out
+    assert "✗ limit broken: longest_call: at most 0.1 s: " in ended.out
+    assert "    1. greeting (in_process, own, seed 1): " in ended.out
+
+
+def test_so_many_calls_may_fail(cli: Cli) -> None:
+    cli.write("nightly.yaml", SUITE + "limits: {all_calls: {failed: 50%}}\n")
+    ended = cli("run", "nightly.yaml")
+    assert ended.code == 0
+    assert "✓ limit held: failed: 4 of 8 calls failed; at most 50% may" in ended.out
+
+
+def test_a_limit_of_each_call_is_judged_in_each(cli: Cli) -> None:
+    limits = "limits: {each_call: {response_latency: 1ms}}\n"
+    cli.write("nightly.yaml", SUITE.replace("  - {adapter: in_process, label: mute", "#") + limits)
+    assert outcomes(cli("run", "nightly.yaml", "--json").json) == ["failed"] * 4
+
+
+# Again
+
+
+def test_only_what_failed_is_called_again_and_the_document_tells_of_all(cli: Cli) -> None:
+    cli.write("nightly.yaml", SUITE)
+    cli("run", "nightly.yaml")
+    cli.write("nightly.yaml", SUITE.replace(f'agent: "{AGENTS}:silent"', f'agent: "{AGENTS}:answering"'))
+    listed = cli("run", "nightly.yaml", "--failed", "--list")
+    assert listed.out.splitlines()[0] == "001  greeting  in_process, own, seed 1 (kept: it passed)"
+    assert listed.out.splitlines()[-1] == "8 calls, 4 kept"
+    ended = cli("run", "nightly.yaml", "--failed")
+    assert ended.code == 0
+    assert ended.err.splitlines()[:4] == [
+        "[1/4] greeting (mute, own, seed 1)",
+        "[2/4] greeting (mute, own, seed 2)",
+        "[3/4] greeting (mute, far, seed 1)",
+        "[4/4] greeting (mute, far, seed 2)",
+    ]
+    assert ended.out.splitlines()[-1] == "8 calls: 8 passed; 4 kept from the earlier run"
+    document = written(cli)
+    assert [each["made"] for each in document["calls"]] == ["earlier"] * 4 + ["now"] * 4
+    assert document["calls"][4]["before"] == [
+        {"outcome": "failed", "folder": str(Path("voiceharness-out", "005-greeting-mute-own-seed-1"))}
+    ]
+    home = cli.folder / "voiceharness-out"
+    assert (home / "005-greeting-mute-own-seed-1" / "result.json").exists()
+    assert (home / "005-greeting-mute-own-seed-1-again" / "result.json").exists()
+
+
+def test_a_second_time_there_is_nothing_to_call_again(cli: Cli) -> None:
+    cli.write("nightly.yaml", SUITE.replace("  - {adapter: in_process, label: mute", "#"))
+    cli("run", "nightly.yaml")
+    ended = cli("run", "nightly.yaml", "--failed", "--json")
+    assert ended.code == 0
+    assert [each["made"] for each in ended.json["calls"]] == ["earlier"] * 4
+    assert ended.err == ""
+
+
+def test_an_earlier_run_elsewhere_is_merged_into_a_new_folder(cli: Cli) -> None:
+    cli.write("nightly.yaml", SUITE)
+    cli("run", "nightly.yaml", "--out", "first")
+    before = (cli.folder / "first" / "suite.json").read_bytes()
+    ended = cli("run", "nightly.yaml", "--failed", "first", "--out", "second")
+    assert ended.code == 1
+    document = written(cli, "second")
+    assert len(document["calls"]) == 8
+    assert all((cli.folder / each["folder"] / "result.json").exists() for each in document["calls"])
+    assert {Path(each["folder"]).parts[0] for each in document["calls"]} == {"second"}
+    assert (cli.folder / "first" / "suite.json").read_bytes() == before
+
+
+def test_a_scenario_that_was_changed_is_called_again(cli: Cli) -> None:
+    cli.write("nightly.yaml", SUITE.replace("  - {adapter: in_process, label: mute", "#"))
+    cli("run", "nightly.yaml")
+    cli.write("greeting.yaml", f"{GREETING}  - wait: 1s\n")
+    ended = cli("run", "nightly.yaml", "--failed", "--json")
+    assert [each["made"] for each in ended.json["calls"]] == ["now"] * 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["greeting.yaml", "--failed"], "--failed goes with a suite file"),
+        (["nightly.yaml", "--failed"], "no run in voiceharness-out"),
+        (["nightly.yaml", "greeting.yaml"], "nightly.yaml is a suite file, which is run alone"),
+        (["nightly.yaml", "--adapter", "sip"], "no adapter of the suite is called 'sip'"),
+    ],
+)
+def test_wrong_usage_is_told_before_any_call(arguments: list[str], message: str, cli: Cli) -> None:
+    cli.write("nightly.yaml", SUITE)
+    ended = cli("run", *arguments)
+    assert ended.code == 2
+    assert message in ended.err
+    assert not (cli.folder / "voiceharness-out").exists()
+
+
+def test_a_secret_of_the_environment_reaches_neither_files_nor_the_console(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = (
+        f"{{adapter: unreachable, agent: '{AGENTS}:silent', options: {{goodbye: '${{GOODBYE}}', rate: '${{RATE}}'}}}}"
+    )
+    cli.write("nightly.yaml", f"suite: n\nscenarios: ['*.yaml']\nadapters: [{entry}]\n")
+    monkeypatch.setenv("GOODBYE", "open-sesame")
+    monkeypatch.setenv("RATE", "8000")
+    ended = cli("run", "nightly.yaml", "--junit", "j.xml")
+    files = b"".join(file.read_bytes() for file in cli.folder.rglob("*") if file.is_file())
+    for text in (ended.out, ended.err, files.decode("utf-8", "replace")):
+        assert "open-sesame" not in text
+    assert "must be float, not '[secret]'" in ended.out
+    monkeypatch.delenv("RATE")
+    unset = cli("run", "nightly.yaml")
+    assert unset.code == 2
+    assert "nightly.yaml:3:12: the variable RATE is not set" in unset.err
+    assert cli("run", "nightly.yaml", "--list").code == 0
+
+
+def test_a_folder_is_run_without_the_suite_files_in_it(cli: Cli) -> None:
+    cli.write("nightly.yaml", SUITE)
+    assert cli("run", ".", "--list").out.splitlines()[-1] == "1 call"
+
+
+@pytest.mark.parametrize(("how", "code", "missing"), [("interrupting", 130, 1), ("killing", -signal.SIGKILL, 4)])
+def test_what_a_run_did_not_come_to_is_called_by_the_next(how: str, code: int, missing: int, cli: Cli) -> None:
+    entries = [f'{{adapter: in_process, label: {name}, agent: "{AGENTS}:{name}"}}' for name in ("answering", how)]
+    cli.write("nightly.yaml", f"suite: n\nscenarios: ['*.yaml']\nadapters: [{', '.join(entries)}]\nseeds: [1, 2]\n")
+    command = [sys.executable, "-m", "voiceharness", "run", "nightly.yaml"]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": os.defpath}
+    ended = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert ended.returncode == code
+    document = written(cli)
+    assert document["exit_code"] != 0
+    assert len(document["missing"]) == missing
+    listed = cli("run", "nightly.yaml", "--failed", "--list")
+    kept = [line.endswith("(kept: it passed)") for line in listed.out.splitlines()[:-1]]
+    assert kept == [True, True, False, False]

@@ -1,0 +1,91 @@
+"""Which files are run, and which are suite files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from voiceharness.errors import ScenarioError
+from voiceharness.suite.finding import collect, files_matching, is_suite_file, scenario_files, yaml_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCENARIO = "name: {}\nsteps:\n  - wait: 1s\n"
+
+
+def test_folders_are_searched_and_each_file_counts_once(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    files = [tmp_path / name for name in ("b.yml", "deep/er/c.yaml", "a.yaml", "notes.txt")]
+    for file in files:
+        file.touch()
+    assert scenario_files([files[0], tmp_path]) == [files[0], files[2], files[1]]
+
+
+def test_a_file_that_is_named_is_taken_whatever_its_name(tmp_path: Path) -> None:
+    assert scenario_files([tmp_path / "notes.txt"]) == [tmp_path / "notes.txt"]
+
+
+def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"no \.yaml or \.yml file"):
+        scenario_files([tmp_path])
+
+
+def test_every_scenario_is_found_with_its_file(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.yaml", tmp_path / "two.yaml"
+    one.write_text("".join(f"- {SCENARIO.format(name)}".replace("\n", "\n  ").rstrip() + "\n" for name in ("a", "b")))
+    two.write_text(SCENARIO.format("c"))
+    cases = [(case.scenario.name, case.file) for case in collect([tmp_path])]
+    assert cases == [("a", one), ("b", one), ("c", two)]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("suite: nightly\nscenarios: [calls]\n", True),
+        ("# of every night\nscenarios: [calls]\n'suite' : nightly\n", True),
+        ("\ufeffsuite: nightly\n", True),
+        ("name: suite\nsteps: [hear]\n", False),
+        ("name: a\noptions:\n  suite: no\n", False),
+        ("suites: [a]\n", False),
+    ],
+)
+def test_a_suite_file_is_known_by_its_key(text: str, is_one: bool, tmp_path: Path) -> None:
+    file = tmp_path / "file.yaml"
+    file.write_text(text, encoding="utf-8")
+    assert is_suite_file(file) is is_one
+
+
+def test_what_cannot_be_read_is_no_suite_file(tmp_path: Path) -> None:
+    assert not is_suite_file(tmp_path)
+
+
+def test_a_folder_is_searched_for_scenarios_without_the_suites_in_it(tmp_path: Path) -> None:
+    (tmp_path / "nightly.yaml").write_text("suite: nightly\nscenarios: [.]\n")
+    (tmp_path / "a.yaml").write_text(SCENARIO.format("a"))
+    assert scenario_files([tmp_path]) == [tmp_path / "a.yaml"]
+    assert yaml_files([tmp_path]) == [tmp_path / "a.yaml", tmp_path / "nightly.yaml"]
+
+
+def test_a_pattern_is_a_file_a_folder_or_wild(tmp_path: Path) -> None:
+    (tmp_path / "calls" / "deep").mkdir(parents=True)
+    for name in ("calls/b.yaml", "calls/a.yml", "calls/deep/c.yaml", "calls/notes.txt", "top.yaml"):
+        (tmp_path / name).write_text(SCENARIO.format("x"))
+    (tmp_path / "nightly.yaml").write_text("suite: nightly\nscenarios: [.]\n")
+
+    def found(pattern: str) -> list[str]:
+        return [str(file.relative_to(tmp_path)) for file in files_matching(pattern, tmp_path)]
+
+    assert found("top.yaml") == ["top.yaml"]
+    assert found("calls") == ["calls/a.yml", "calls/b.yaml", "calls/deep/c.yaml"]
+    assert found("*.yaml") == ["top.yaml"]
+    assert found("calls/*") == ["calls/a.yml", "calls/b.yaml"]
+    assert found("**/c.*") == ["calls/deep/c.yaml"]
+    assert found(str(tmp_path / "calls" / "b*")) == ["calls/b.yaml"]
+
+
+@pytest.mark.parametrize("pattern", ["nowhere.yaml", "nowhere/*.yaml", "*.txt"])
+def test_a_pattern_that_finds_nothing_is_an_error(pattern: str, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="no scenario file"):
+        files_matching(pattern, tmp_path)

@@ -1,0 +1,104 @@
+"""Find scenario files, and the scenarios in them; tell suite files from them.
+
+A suite file has the key ``suite`` at the beginning of a line. Where a folder is searched, suite files are passed over:
+they name scenarios, and are none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.errors import ScenarioError
+from voiceharness.scenario.yaml_file import load_scenarios
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from voiceharness.scenario.scenario import Scenario
+
+__all__ = ["Case", "collect", "files_matching", "is_suite_file", "scenario_files", "yaml_files"]
+
+_SUFFIXES: Final = frozenset({".yaml", ".yml"})
+_WILD: Final = re.compile(r"[*?\[]")
+_SUITE_KEY: Final = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?suite["']?[ \t]*:""", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A scenario and the file it stands in."""
+
+    scenario: Scenario
+    file: Path
+
+
+def is_suite_file(file: Path) -> bool:
+    """Tell a suite file from a scenario file; what cannot be read is none."""
+    try:
+        return _SUITE_KEY.search(file.read_bytes()) is not None
+    except OSError:
+        return False
+
+
+def yaml_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the files among some paths and all YAML files below the folders among them, each once, folders sorted.
+
+    Raises:
+        ScenarioError: if a folder has none.
+    """
+    return _found(paths, suites=True)
+
+
+def scenario_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the same files without the suite files in the folders.
+
+    Raises:
+        ScenarioError: if a folder has none.
+    """
+    return _found(paths, suites=False)
+
+
+def files_matching(pattern: str, folder: Path) -> list[Path]:
+    """Return the scenario files that a pattern names: a file, all below a folder, or what matches ``*``, ``?``, ``**``.
+
+    It is relative to ``folder``; what it finds is sorted.
+
+    Raises:
+        ScenarioError: if there is none.
+    """
+    named = folder / pattern
+    if named.exists():
+        return scenario_files([named])
+    first = next((index for index, part in enumerate(named.parts) if _WILD.search(part)), len(named.parts))
+    start, wild = type(named)(*named.parts[:first]), "/".join(named.parts[first:])
+    matches = sorted(start.glob(wild)) if wild else []
+    files = [file for file in matches if file.suffix in _SUFFIXES and file.is_file() and not is_suite_file(file)]
+    if not files:
+        raise ScenarioError(f"there is no scenario file {pattern!r} in {folder}")
+    return files
+
+
+def collect(paths: Iterable[Path]) -> list[Case]:
+    """Read all scenarios.
+
+    Raises:
+        ScenarioError: if a file cannot be used.
+    """
+    return [Case(scenario, file) for file in scenario_files(paths) for scenario in load_scenarios(file)]
+
+
+def _found(paths: Iterable[Path], *, suites: bool) -> list[Path]:
+    found: dict[Path, None] = {}
+    for path in paths:
+        below = _below(path, suites=suites) if path.is_dir() else [path]
+        if not below:
+            raise ScenarioError("there is no .yaml or .yml file in this folder", file=str(path))
+        found.update(dict.fromkeys(below))
+    return list(found)
+
+
+def _below(folder: Path, *, suites: bool) -> list[Path]:
+    files = sorted(file for file in folder.rglob("*") if file.suffix in _SUFFIXES)
+    return files if suites else [file for file in files if not is_suite_file(file)]

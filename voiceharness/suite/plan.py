@@ -1,0 +1,250 @@
+"""The calls of a suite file, before any is made: scenarios by adapters, lines, seeds and repeats, in this order.
+
+What an adapter cannot do is known here already. Such a call is planned with the reason why it is skipped, and never
+handed to whoever makes calls.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from voiceharness.errors import ConfigurationError, OptionError, ScenarioError, UnsupportedCapabilityError
+from voiceharness.registry.options import options_of
+from voiceharness.registry.plugins import HOSTS, load_adapter, plugins
+from voiceharness.registry.settings import parse_settings
+from voiceharness.registry.target import DEFAULT_ADAPTER
+from voiceharness.report.redaction import Redactor
+from voiceharness.suite.selection import EVERYTHING, Selection, select
+from voiceharness.suite.suite_file import AdapterEntry
+from voiceharness.suite.variables import expand_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from voiceharness.adapter import VoiceAgentAdapter
+    from voiceharness.errors import VoiceHarnessError
+    from voiceharness.report.cells import Cell
+    from voiceharness.report.limits import SuiteLimits
+    from voiceharness.scenario.checks import Expectation
+    from voiceharness.scenario.scenario import Scenario
+    from voiceharness.suite.finding import Case
+    from voiceharness.suite.job import Job
+    from voiceharness.suite.suite_file import Suite, SuiteLine
+
+__all__ = ["Changes", "Plan", "PlannedCall", "folder_name", "plan_suite"]
+
+_LONGEST_NAME: Final = 40
+_LONGEST_LABEL: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """A call to make. ``cell`` is its place in a suite's grid; ``lacks`` is why it cannot be made."""
+
+    job: Job
+    cell: Cell | None = None
+    lacks: VoiceHarnessError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All calls of a run; ``limits`` are those of a suite file, None without one."""
+
+    name: str
+    calls: Sequence[PlannedCall]
+    limits: SuiteLimits | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a command line says beside the suite file, and goes before it. ``adapter``: of the entries only this."""
+
+    adapter: str | None = None
+    agent: str | None = None
+    settings: Sequence[str] = ()
+    virtual: bool | None = None
+    seed: int | None = None
+    repeat: int = 1
+    selection: Selection = EVERYTHING
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """An adapter entry with the changes of the command line. What is looked up of an adapter is looked up once."""
+
+    entry: AdapterEntry
+    changes: Changes
+    environment: Mapping[str, str] | None
+    hosts: frozenset[str]
+    adapters: dict[str, type[VoiceAgentAdapter]] = field(default_factory=dict)
+    options: dict[str, dict[str, object]] = field(default_factory=dict)
+
+    def label(self, job: Job) -> str:
+        """Name the way of a job, for people and for folders."""
+        return Redactor().text(self.entry.name or job.target.adapter_for(job.scenario))
+
+    def job(self, job: Job) -> Job:
+        """Return a job that goes this way."""
+        entry, changes = self.entry, self.changes
+        given = replace(job, adapter=entry.adapter, agent=changes.agent or entry.agent)
+        resources = {what: float(amount) for what, amount in entry.resources.items() if isinstance(amount, int | float)}
+        virtual = entry.virtual if changes.virtual is None else changes.virtual
+        options = self._options(given.target.adapter_for(job.scenario))
+        return replace(given, options=options, virtual=virtual, resources=resources)
+
+    def lacks(self, job: Job) -> UnsupportedCapabilityError | None:
+        """Return what keeps the adapter from making a call.
+
+        Raises:
+            ConfigurationError: if the adapter, its options, or the kind of time cannot be used.
+        """
+        name = job.target.adapter_for(job.scenario)
+        if name not in self.adapters:
+            self.adapters[name] = load_adapter(name)
+        adapter, options = self.adapters[name], job.target.options_for(job.scenario)
+        _refuse_unknown(name, adapter, options)
+        if job.agent is not None and name not in self.hosts:
+            raise OptionError(f"adapter {name!r} has no host that could serve an agent; reach it by its options")
+        capabilities = adapter.capabilities_for(options)
+        if job.virtual and not capabilities.virtual_time:
+            raise OptionError(f"adapter {name!r} cannot run in virtual time; leave it out, or say virtual: false")
+        missing = capabilities.missing(job.scenario.requires)
+        return UnsupportedCapabilityError(adapter=name, capability=str(missing[0])) if missing else None
+
+    def _options(self, adapter: str) -> dict[str, object]:
+        if adapter not in self.options:
+            given = dict(self.entry.options)
+            if self.environment is not None:
+                given = expand_options(given, self.environment, adapter)
+            self.options[adapter] = {**given, **parse_settings(self.changes.settings, adapter)}
+        return self.options[adapter]
+
+
+def _refuse_unknown(name: str, adapter: type[VoiceAgentAdapter], options: Mapping[str, object]) -> None:
+    known = [option.name for option in options_of(adapter)]
+    for given in options:
+        if given not in known:
+            raise OptionError(f"adapter {name!r} has no option {given!r}; it has: {', '.join(known) or 'none'}")
+
+
+def plan_suite(
+    suite: Suite,
+    template: Callable[[Scenario, Path], Job],
+    out: Path,
+    *,
+    changes: Changes | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Plan:
+    """Plan the calls of a suite, with their evidence below ``out``.
+
+    ``template`` makes a job of a scenario and a folder; what the suite file says is filled in. Without ``environment``
+    variables stay as they are written, so that a suite can be looked at where they are not set.
+
+    Raises:
+        ConfigurationError: if something in the file cannot be used, or if no scenario is selected.
+    """
+    changes = changes or Changes()
+    cases = select(suite.cases, suite.settings.select, changes.selection)
+    hosts = frozenset(plugin.name for plugin in plugins(HOSTS))
+    ways = [_Way(entry, changes, environment, hosts) for entry in _chosen(suite, changes.adapter)]
+    points = (point for case in cases for way in ways for point in _points(suite, case, way))
+    calls = tuple(
+        _planned(suite, point, template, partial(_folder, out, number)) for number, point in enumerate(points, 1)
+    )
+    return Plan(suite.settings.suite, calls, suite.settings.limits.all_calls)
+
+
+def folder_name(number: int, *parts: str) -> str:
+    """Name the folder of a call: its number from 1, and what tells it from others, the scenario's name first.
+
+    It is ASCII, because a file system may take nothing else where the locale is "C".
+    """
+    first, *others = parts
+    words = [_slug(first, _LONGEST_NAME) or "call", *(_slug(other, _LONGEST_LABEL) for other in others)]
+    return f"{number:03d}-{'-'.join(word for word in words if word)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """One call of the product; ``line`` None: the suite names no lines."""
+
+    case: Case
+    way: _Way
+    line: SuiteLine | None
+    seed: int
+    repeat: int
+
+
+def _points(suite: Suite, case: Case, way: _Way) -> Iterator[_Point]:
+    lines: Sequence[SuiteLine | None] = suite.settings.lines or [None]
+    seeds = suite.settings.seeds or [case.scenario.seed]
+    if way.changes.seed is not None:
+        seeds = [way.changes.seed]
+    for line in lines:
+        for seed in seeds:
+            yield from (_Point(case, way, line, seed, repeat) for repeat in range(1, way.changes.repeat + 1))
+
+
+def _planned(
+    suite: Suite,
+    point: _Point,
+    template: Callable[[Scenario, Path], Job],
+    folder: Callable[[str, Cell], Path],
+) -> PlannedCall:
+    scenario, lacks = _scenario(point, suite.settings.limits.each_call)
+    try:
+        job = point.way.job(template(scenario, suite.file))
+        lacks = lacks or point.way.lacks(job)
+    except ConfigurationError as error:
+        raise point.way.entry.error(str(error)) from error
+    cell: Cell = {
+        "file": suite.name_of(point.case),
+        "adapter": point.way.label(job),
+        "line": None if point.line is None else Redactor().text(point.line.label),
+        "seed": point.seed,
+        "repeat": point.repeat,
+    }
+    return PlannedCall(replace(job, file=point.case.file, folder=folder(scenario.name, cell)), cell, lacks)
+
+
+def _scenario(point: _Point, limits: Iterable[Expectation]) -> tuple[Scenario, VoiceHarnessError | None]:
+    """Return the scenario of a point, and why it cannot be called in the direction that is asked for."""
+    own = point.case.scenario
+    kinds = {limit.kind for limit in own.limits}
+    line = own.line if point.line is None or point.line.profile is None else point.line.profile
+    added = [limit for limit in limits if limit.kind not in kinds]
+    scenario = replace(own, seed=point.seed, line=line, limits=[*own.limits, *added])
+    direction = point.way.entry.direction
+    if direction in (None, scenario.direction):
+        return scenario, None
+    try:
+        return replace(scenario, direction=direction), None
+    except ScenarioError as error:
+        adapter = point.way.entry.adapter or own.adapter or DEFAULT_ADAPTER
+        return scenario, UnsupportedCapabilityError(
+            adapter=adapter, capability=f"this scenario with direction:{direction}", alternative=error.message
+        )
+
+
+def _folder(out: Path, number: int, scenario: str, cell: Cell) -> Path:
+    repeat = [f"repeat-{cell['repeat']}"] if cell["repeat"] > 1 else []
+    return out / folder_name(number, scenario, cell["adapter"], cell["line"] or "", f"seed-{cell['seed']}", *repeat)
+
+
+def _slug(text: str, longest: int) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:longest].rstrip("-")
+
+
+def _chosen(suite: Suite, name: str | None) -> Sequence[AdapterEntry]:
+    entries = suite.settings.adapters or [AdapterEntry()]
+    chosen = [entry for entry in entries if name is None or name in (entry.name, entry.adapter)]
+    if not chosen and not suite.settings.adapters:
+        return [AdapterEntry(adapter=name)]
+    if not chosen:
+        known = ", ".join(entry.name for entry in entries)
+        raise ScenarioError(f"no adapter of the suite is called {name!r}; there are {known}", file=str(suite.file))
+    return chosen
