@@ -141,6 +141,72 @@ def test_tags_select_scenarios(run: Pytester) -> None:
     run(agent("answering"), "-k", "smoke").assert_outcomes(passed=1, deselected=1)
 
 
+def test_tags_are_marks_but_for_those_that_do_something(run: Pytester) -> None:
+    tags = "tags: [smoke, barge-in, skip, two words, '1st']"
+    run.write(calls__voice__yaml=GREETING.replace("tags: [smoke]", tags), other__voice__yaml=HOLD)
+    run(agent("answering"), "-m", "smoke").assert_outcomes(passed=1, deselected=1)
+    run(agent("answering"), "-m", "barge-in and smoke").assert_outcomes(passed=1, deselected=1)
+    run(agent("answering"), "-m", "not smoke").assert_outcomes(skipped=1, deselected=1)
+    run(agent("answering"), "-k", "skip").assert_outcomes(passed=1, deselected=1)
+
+
+# Suite files
+
+
+def suite(more: str = "", *, name: str = "answering") -> str:
+    entry = f"{{adapter: in_process, label: ours, agent: '{agents.__name__}:{name}'}}"
+    return f"suite: nightly\nscenarios: [greeting.yaml]\nadapters: [{entry}]\nseeds: [1, 2]\n{more}"
+
+
+def test_each_call_of_a_suite_file_is_a_test(run: Pytester) -> None:
+    run.write(greeting__yaml=GREETING, nightly__voice__yaml=suite("lines: [own, {label: far, delay: 50ms}]\n"))
+    result = run("-v", "--voiceharness-out=out")
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["*nightly.voice.yaml::greeting[[]ours, far, seed 2[]] PASSED*"])
+    run("-m", "smoke", "-k", "far").assert_outcomes(passed=2, deselected=2)
+    assert len(list((run.folder / "out").glob("*/001/result.json"))) == 4
+
+
+def test_the_options_go_before_a_suite_file_and_the_ini_file_after_it(run: Pytester) -> None:
+    run.write(greeting__yaml=GREETING, nightly__voice__yaml=suite())
+    run.write(pytest__ini=f"[pytest]\nvoiceharness_agent = {agents.__name__}:silent\n")
+    run().assert_outcomes(passed=2)
+    run(agent("silent")).assert_outcomes(failed=2)
+    run.write(nightly__voice__yaml="suite: nightly\nscenarios: [greeting.yaml]\n")
+    run().assert_outcomes(failed=1)
+
+
+def test_what_a_suite_file_knows_to_be_impossible_is_skipped_or_fails_on_demand(run: Pytester) -> None:
+    run.write(greeting__yaml=HOLD, nightly__voice__yaml=suite())
+    skipped = run("-rs")
+    skipped.assert_outcomes(skipped=2)
+    skipped.stdout.fnmatch_lines(["*unsupported: adapter 'in_process' does not support call_control:hold*"])
+    run("--voiceharness-unsupported=fail").assert_outcomes(failed=2)
+
+
+def test_a_suite_file_that_cannot_be_used_is_an_error_with_its_place(run: Pytester) -> None:
+    run.write(nightly__voice__yaml="suite: nightly\nscenarios: [nowhere.yaml]\n")
+    result = run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*nightly.voice.yaml:2:13: there is no scenario file 'nowhere.yaml'*"])
+
+
+def test_a_secret_of_a_suite_file_is_told_nowhere(run: Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    run.write(
+        greeting__yaml=GREETING, nightly__voice__yaml=suite().replace("ours,", "ours, options: {goodbye: '${BYE}'},")
+    )
+    result = run("--collect-only")
+    result.stdout.fnmatch_lines(["*greeting[[]ours, seed 1[]]*"])
+    result = run()
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*the variable BYE is not set*"])
+    monkeypatch.setenv("BYE", "open-sesame")
+    result = run("--junitxml=junit.xml")
+    result.assert_outcomes(errors=2)
+    result.stdout.no_fnmatch_line("*open-sesame*")
+    assert "open-sesame" not in (run.folder / "junit.xml").read_text()
+
+
 # The fixture and the marker
 
 

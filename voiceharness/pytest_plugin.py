@@ -1,7 +1,9 @@
 """The pytest plugin: scenarios as tests, and calls within tests. It needs no async plugin, and loads nothing heavy.
 
-* ``*.voice.yaml`` files are collected: each scenario is a test. The call is made in the test's set-up, so a call that
-  could not be made, or trusted, is an *error*, and only an unmet expectation is a *failure*.
+* ``*.voice.yaml`` files are collected: each scenario is a test, and in a suite file each call. The call is made in the
+  test's set-up, so a call that could not be made, or trusted, is an *error*, and only an unmet expectation is a
+  *failure*. Tags are marks (``-m smoke``), and can be found with ``-k``. What a suite file limits over all its calls is
+  not judged here, because pytest may make them anywhere.
 * The fixture ``voice_call`` runs a scenario within a test and returns its result.
 * ``@pytest.mark.voiceharness(adapter=..., agent=..., virtual=..., **options)`` says what ``voice_call`` calls.
 
@@ -11,6 +13,7 @@ The fixtures of the scripted doubles come along.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -22,13 +25,14 @@ import pytest
 from voiceharness.errors import OptionError, VoiceHarnessError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from voiceharness.agent import PhoneAgent
     from voiceharness.registry.target import Target
     from voiceharness.scenario.result import CallResult
     from voiceharness.scenario.run import SpeechEngines
     from voiceharness.scenario.scenario import Scenario
+    from voiceharness.suite.plan import Plan, PlannedCall
 
 __all__ = [
     "VoiceCall",
@@ -44,6 +48,11 @@ pytest_plugins: Final = ("voiceharness.scripted.pytest_fixtures",)
 
 _PATTERNS: Final = ["*.voice.yaml", "*.voice.yml"]
 _LONGEST_NAME: Final = 80
+_MARK: Final = re.compile(r"[^\W\d_][\w-]*")
+_MARKS_OF_PYTEST: Final = frozenset(
+    {"filterwarnings", "parametrize", "skip", "skipif", "tryfirst", "trylast", "usefixtures", "voiceharness", "xfail"}
+)
+"""Marks that do something; a tag of such a name stays a word for ``-k``."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -75,7 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> VoiceFile | None:
-    """Collect scenario files."""
+    """Collect scenario files and suite files."""
     patterns = parent.config.getini("voiceharness_files")
     if not any(fnmatch(file_path.name, pattern) for pattern in patterns):
         return None
@@ -84,44 +93,75 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> VoiceFile 
 
 
 class VoiceFile(pytest.File):
-    """A file of scenarios."""
+    """A file of scenarios, or a suite file."""
 
     def collect(self) -> Iterator[VoiceItem]:
         """Read the file; one that cannot be used is an error with its line and column."""
-        from voiceharness.errors import ScenarioError
+        from voiceharness.errors import ConfigurationError
         from voiceharness.scenario.yaml_file import load_scenarios
+        from voiceharness.suite.finding import is_suite_file
 
         try:
+            if is_suite_file(self.path):
+                for call in _plan(self.config, self.path).calls:
+                    yield VoiceItem.from_parent(self, name=_name(call), scenario=call.job.scenario, planned=call)
+                return
             scenarios = load_scenarios(self.path)
-        except ScenarioError as error:
+        except ConfigurationError as error:
             raise self.CollectError(str(error)) from error
         for scenario in scenarios:
             yield VoiceItem.from_parent(self, name=scenario.name, scenario=scenario)
 
 
 class VoiceItem(pytest.Item):
-    """One scenario as a test; its tags can be selected with ``-k``."""
+    """One call as a test; the tags of its scenario are its marks. ``planned`` is what a suite file says of it."""
 
-    def __init__(self, *, scenario: Scenario, **options: Any) -> None:  # Any: pytest's own
+    def __init__(
+        self, *, scenario: Scenario, planned: PlannedCall | None = None, **options: Any
+    ) -> None:  # Any: pytest's own
         super().__init__(**options)
         self.scenario = scenario
+        self.planned = planned
         self.result: CallResult | None = None
+        self.secrets: tuple[str, ...] = ()
         self.extra_keyword_matches.update(scenario.tags)
+        for tag in scenario.tags:
+            if _MARK.fullmatch(tag) and tag not in _MARKS_OF_PYTEST:
+                self.config.addinivalue_line("markers", f"{tag}: a tag of scenarios")
+                self.add_marker(tag)
 
     def setup(self) -> None:
         """Make the call; what kept it from being judged is an error."""
         try:
-            self.result = _call(self, self.scenario, {}, number=1)
+            target, virtual = self._target()
+            self.result = self._impossible() or _call(self, self.scenario, target, virtual, number=1)
         except VoiceHarnessError as error:
             pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
         if self.result.outcome not in ("passed", "failed", "unsupported"):
-            pytest.fail(_told(self.result), pytrace=False)
+            pytest.fail(_told(self.result, self.secrets), pytrace=False)
 
     def runtest(self) -> None:
         """Judge the call; a traceback through the harness would say nothing about the agent."""
         assert self.result is not None  # set-up made it
         if not self.result.passed:
-            pytest.fail(_told(self.result), pytrace=False)
+            pytest.fail(_told(self.result, self.secrets), pytrace=False)
+
+    def _target(self) -> tuple[Target, bool | None]:
+        from voiceharness.report.redaction import secrets_in
+
+        found = (
+            _target(self.config, self.scenario, {}) if self.planned is None else _of_suite(self.config, self.planned)
+        )
+        self.secrets = secrets_in(found[0].options_for(self.scenario))
+        return found
+
+    def _impossible(self) -> CallResult | None:
+        """Skip what the plan knows to be impossible, or return what it comes to where that shall fail."""
+        if self.planned is None or self.planned.lacks is None:
+            return None
+        if _setting(self.config, "unsupported") != "fail":
+            pytest.skip(f"unsupported: {self.planned.lacks}")
+        return self.planned.job.broken(self.planned.lacks)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Say where the scenario stands."""
@@ -146,14 +186,18 @@ class VoiceCall:
             ConfigurationError: if the scenario, or what is to be called, cannot be used.
             OptionError: within a running event loop.
         """
+        from voiceharness.report.redaction import secrets_in
+
         _refuse_running_loop()
         if isinstance(scenario, str | Path):
             from voiceharness.scenario.yaml_file import load_scenario
 
             scenario = load_scenario(self.node.path.parent / scenario)
         self.calls += 1
-        result = _call(self.node, scenario, {**_marked(self.node), **marks}, number=self.calls)
-        self.node.add_report_section("call", "voiceharness", _told(result))
+        target, virtual = _target(self.node.config, scenario, {**_marked(self.node), **marks})
+        result = _call(self.node, scenario, target, virtual, number=self.calls)
+        secrets = secrets_in(target.options_for(scenario))
+        self.node.add_report_section("call", "voiceharness", _told(result, secrets))
         return result
 
 
@@ -173,9 +217,8 @@ def _marked(node: pytest.Item) -> dict[str, Any]:  # Any: as the marker's
     return marks
 
 
-def _call(node: pytest.Item, scenario: Scenario, marks: Mapping[str, Any], *, number: int) -> CallResult:
-    """Make a call as marks, options and ini file say, in this order; save its evidence; skip what is unsupported."""
-    target, virtual = _target(node.config, scenario, marks)
+def _call(node: pytest.Item, scenario: Scenario, target: Target, virtual: bool | None, *, number: int) -> CallResult:
+    """Make a call, save its evidence, and skip what is unsupported."""
     kept: list[CallResult] = []
     try:
         target.call(scenario, virtual=virtual, speech=_speech(node.config), keep=kept.append)
@@ -199,6 +242,7 @@ def _speech(config: pytest.Config) -> SpeechEngines | None:
 
 
 def _target(config: pytest.Config, scenario: Scenario, marks: Mapping[str, Any]) -> tuple[Target, bool | None]:
+    """Find what to call as marks, options and ini file say, in this order."""
     from voiceharness.registry.settings import parse_settings
     from voiceharness.registry.target import Target
 
@@ -209,6 +253,40 @@ def _target(config: pytest.Config, scenario: Scenario, marks: Mapping[str, Any])
     virtual: bool | None = options.pop("virtual", (time == "virtual") if time else None)
     given = parse_settings(config.getoption("voiceharness_set"), Target(adapter).adapter_for(scenario))
     return Target(adapter, {**given, **options}, agent), virtual
+
+
+def _plan(config: pytest.Config, file: Path) -> Plan:
+    """Plan the calls of a suite file; what the command line says goes before it, variables are looked up later."""
+    from voiceharness.suite.job import Job
+    from voiceharness.suite.plan import Changes, plan_suite
+    from voiceharness.suite.suite_file import read_suite
+
+    adapter, agent, time = (config.getoption(f"voiceharness_{name}") for name in ("adapter", "agent", "time"))
+    virtual = None if time is None else time == "virtual"
+    changes = Changes(adapter, agent, config.getoption("voiceharness_set"), virtual)
+    return plan_suite(read_suite(file), Job, Path(), changes=changes)
+
+
+def _of_suite(config: pytest.Config, planned: PlannedCall) -> tuple[Target, bool | None]:
+    """Find what a suite file says to call; what it leaves out may stand in the ini file."""
+    from voiceharness.registry.target import Target
+    from voiceharness.suite.variables import expand_options
+
+    job = planned.job
+    target = Target(
+        job.adapter or _setting(config, "adapter") or None, {}, job.agent or _setting(config, "agent") or None
+    )
+    options = expand_options(job.options, os.environ, target.adapter_for(job.scenario))
+    time = _setting(config, "time")
+    virtual = job.virtual if job.virtual is not None or not time else time == "virtual"
+    return Target(target.adapter, options, target.agent), virtual
+
+
+def _name(call: PlannedCall) -> str:
+    from voiceharness.report.cells import cell_text
+
+    name = call.job.scenario.name
+    return name if call.cell is None else f"{name}[{cell_text(call.cell)}]"
 
 
 def _setting(config: pytest.Config, name: str) -> str:
@@ -233,11 +311,11 @@ def _folder_name(nodeid: str) -> str:
     return f"{words}-{hashlib.sha256(nodeid.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
 
 
-def _told(result: CallResult) -> str:
+def _told(result: CallResult, secrets: Iterable[str]) -> str:
     from voiceharness.report.console import call_text
     from voiceharness.report.document import call_document
 
-    return call_text(call_document(result), steps=True).rstrip()
+    return call_text(call_document(result, secrets=secrets), steps=True).rstrip()
 
 
 def _refuse_running_loop() -> None:
