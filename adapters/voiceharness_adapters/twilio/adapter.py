@@ -23,9 +23,10 @@ from voiceharness.protocols.media_streams.dialects import dialect_named
 from voiceharness.protocols.media_streams.twiml import Stream
 from voiceharness.speech.synthesis import Synthesizer  # noqa: TC001  the registry reads the types of options
 from voiceharness_adapters.twilio.call_flow import CallFlow
-from voiceharness_adapters.twilio.carrier_call import CallIdentity, CarrierCall, joined
+from voiceharness_adapters.twilio.callbacks import CallProgress
+from voiceharness_adapters.twilio.carrier_call import CarrierCall, joined
 from voiceharness_adapters.twilio.doors import make_door
-from voiceharness_adapters.twilio.progress import CallProgress
+from voiceharness_adapters.twilio.identity import CallIdentity
 from voiceharness_adapters.twilio.settings import CarrierLog, CarrierSettings, Inbound, LostAs, Marks
 
 if TYPE_CHECKING:
@@ -174,11 +175,9 @@ class Twilio(VoiceAgentAdapter):
         return call
 
     def _progress_of(self, call: CarrierCall) -> CallProgress | None:
-        if self._status_callback is None or self._door is None:
+        if self._status_callback is None:
             return None
-        self._progress = CallProgress(
-            self._status_callback, self._door, self._identity, clock=call.clock, log=call.log, broken=call.inbox.end
-        )
+        self._progress = CallProgress(self._status_callback, call.callbacks, self._identity, call.clock)
         return self._progress
 
     async def disconnect(self) -> None:
@@ -192,8 +191,9 @@ class Twilio(VoiceAgentAdapter):
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._call is not None:
             await self._call.hang_up()
-        if self._progress is not None:
-            await self._progress.completed()
+            if self._progress is not None:
+                self._progress.completed()
+            await self._call.finish()
         if self._door is not None:
             await self._door.close()
 

@@ -19,8 +19,8 @@ from voiceharness.protocols.media_streams.hostile import hostile_inputs
 from voiceharness.protocols.media_streams.machine import CarrierEnd
 from voiceharness.protocols.media_streams.messages import StreamDescription
 from voiceharness.protocols.media_streams.twiml import ConnectStream, Stream, parse_twiml
-from voiceharness_adapters.twilio.carrier_call import FORM_TYPE, STREAM_AGENT, WEBHOOK_AGENT, CallIdentity
 from voiceharness_adapters.twilio.doors import make_door
+from voiceharness_adapters.twilio.identity import FORM_TYPE, STREAM_AGENT, WEBHOOK_AGENT, CallIdentity
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence

@@ -26,8 +26,8 @@ from voiceharness_adapters.twilio.carrier_stream import RATE
 
 if TYPE_CHECKING:
     from voiceharness.speech.synthesis import Synthesizer
+    from voiceharness_adapters.twilio.callbacks import CallProgress
     from voiceharness_adapters.twilio.carrier_call import CarrierCall
-    from voiceharness_adapters.twilio.progress import CallProgress
 
 __all__ = ["CallFlow"]
 
@@ -81,12 +81,12 @@ class CallFlow:
     async def _do(self, verb: twiml.Verb, *, last: bool) -> bool:
         """Play one verb; True: what follows it in this document is not reached."""
         match verb:
-            case twiml.ConnectStream(stream):
+            case twiml.ConnectStream():
                 if self._progress is not None:
                     self._answer()
-                return await self._connect(stream, last=last)
+                return await self._connect(verb, last=last)
             case twiml.StartStream(stream):
-                await self._call.start_stream(stream)
+                await self._call.start_stream(self._absolute(stream))
             case twiml.Say() | twiml.Play() | twiml.Pause():
                 await self._prompt(verb)
             case twiml.Gather():
@@ -114,16 +114,24 @@ class CallFlow:
             self._call.inbox.put(RemoteHangup(reason, at_ns=self._call.clock.now_ns()))
             self._call.inbox.end()
 
-    async def _connect(self, stream: twiml.Stream, *, last: bool) -> bool:
-        await self._call.connect_stream(stream)
+    async def _connect(self, verb: twiml.ConnectStream, *, last: bool) -> bool:
+        await self._call.connect_stream(self._absolute(verb.stream))
         opened = self._call.stream
         started_ns = opened.started_ns if opened is not None else self._call.clock.now_ns()
         self._answer()
         closed = await self._call.stream_over()
+        if closed.clean and verb.action:
+            await self._follow(joined(self._url, verb.action))
+            return True
         if last or not closed.clean:
             self._call.hung_up(closed, started_ns)
             return True
         return False
+
+    def _absolute(self, stream: twiml.Stream) -> twiml.Stream:
+        """Return a stream whose status callback, if any, is a whole URL."""
+        callback = stream.status_callback
+        return replace(stream, status_callback=joined(self._url, callback)) if callback else stream
 
     # Prompts
 

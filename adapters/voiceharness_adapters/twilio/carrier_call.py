@@ -1,10 +1,9 @@
-"""One call as the carrier sees it: who calls whom, its requests to the agent's server, and its streams."""
+"""One call as the carrier sees it: its requests to the agent's server, and its streams."""
 
 from __future__ import annotations
 
 import asyncio
-import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urljoin
 
@@ -12,9 +11,10 @@ from voiceharness.audio import g711
 from voiceharness.errors import CallDroppedError, CallRejectedError
 from voiceharness.events import RemoteHangup
 from voiceharness.protocols.media_streams.messages import StreamDescription, Track
-from voiceharness.protocols.media_streams.signature import SIGNATURE_HEADER, sign
 from voiceharness.protocols.media_streams.twiml import Verb, parse_twiml
+from voiceharness_adapters.twilio.callbacks import Callbacks
 from voiceharness_adapters.twilio.carrier_stream import SILENCE, CarrierStream
+from voiceharness_adapters.twilio.identity import STREAM_AGENT, WEBHOOK_AGENT, CallIdentity, new_sid
 from voiceharness_adapters.twilio.inbox import Inbox
 from voiceharness_adapters.twilio.settings import CarrierLog
 
@@ -34,42 +34,6 @@ TRACKS: Final[Mapping[str, tuple[Track, ...]]] = {
     "outbound_track": ("outbound",),
     "both_tracks": ("inbound", "outbound"),
 }
-WEBHOOK_AGENT: Final = ("User-Agent", "TwilioProxy/1.1")
-STREAM_AGENT: Final = ("User-Agent", "Twilio.TmeWs/1.0")
-FORM_TYPE: Final = ("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8")
-
-
-def _sid(prefix: str) -> str:
-    return prefix + secrets.token_hex(16)
-
-
-@dataclass(frozen=True, slots=True)
-class CallIdentity:
-    """Who calls whom, under which identifiers; ``token`` signs the requests (None: they are not signed)."""
-
-    user: str
-    agent: str
-    token: str | None = field(default=None, repr=False)
-    call: str = field(default_factory=lambda: _sid("CA"))
-    account: str = field(default_factory=lambda: _sid("AC"))
-
-    def form(self, status: str) -> dict[str, str]:
-        """Return the fields that every request about the call carries."""
-        return {
-            "AccountSid": self.account,
-            "ApiVersion": "2010-04-01",
-            "CallSid": self.call,
-            "CallStatus": status,
-            "Called": self.agent,
-            "Caller": self.user,
-            "Direction": "inbound",
-            "From": self.user,
-            "To": self.agent,
-        }
-
-    def signature(self, url: str, form: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
-        """Return the header that signs a request, if requests are signed."""
-        return [] if self.token is None else [(SIGNATURE_HEADER, sign(self.token, url, (form or {}).items()))]
 
 
 class CarrierCall:
@@ -85,9 +49,11 @@ class CarrierCall:
         self.listening: list[CarrierStream] = []
         self.digits: asyncio.Queue[str] | None = None
         """Where keys go while the carrier itself collects them."""
+        self.callbacks = Callbacks(door, identity, log=self.log, broken=self.inbox.end)
         self._door = door
         self._settings = settings
         self._stream_over: asyncio.Future[Closed] | None = None
+        self._described: dict[CarrierStream, Stream] = {}
         self._prompt = b""
 
     # Requests
@@ -100,8 +66,9 @@ class CarrierCall:
             RemoteProtocolError: if it is not TwiML.
         """
         form = {**self.identity.form(status), **fields}
-        headers = [WEBHOOK_AGENT, FORM_TYPE, ("Accept", "*/*"), *self.identity.signature(url, form)]
-        answer = await self._door.request("POST", url, headers, urlencode(form).encode("ascii"))
+        answer = await self._door.request(
+            "POST", url, self.identity.headers(url, form), urlencode(form).encode("ascii")
+        )
         if not 200 <= answer.status < 300:
             raise CallRejectedError(f"the webhook {url} answered HTTP {answer.status}", code=answer.status)
         return parse_twiml(answer.body) if answer.body.strip() else ()
@@ -125,7 +92,7 @@ class CarrierCall:
     async def _open(self, stream: Stream, *, bidirectional: bool) -> CarrierStream:
         identity = self.identity
         description = StreamDescription(
-            _sid("MZ"),
+            new_sid("MZ"),
             identity.call,
             identity.account,
             ("inbound",) if bidirectional else TRACKS[stream.track],
@@ -137,7 +104,13 @@ class CarrierCall:
         )
         headers = [STREAM_AGENT, *identity.signature(stream.url)]
         await opened.open(self._door, stream.url, headers)
+        self._note_stream("stream-started", opened, stream)
+        self._described[opened] = stream
         return opened
+
+    def _note_stream(self, event: str, opened: CarrierStream, stream: Stream) -> None:
+        if stream.status_callback:
+            self.callbacks.stream_event(event, stream.status_callback, opened.end.description.stream, stream.name)
 
     async def run_stream(self) -> None:
         """Wait for the end of a stream that is the whole call, and end the call with it."""
@@ -150,6 +123,9 @@ class CarrierCall:
         return await asyncio.shield(self._stream_over)
 
     def _over(self, stream: CarrierStream, closed: Closed) -> None:
+        described = self._described.pop(stream, None)
+        if described is not None:
+            self._note_stream("stream-stopped", stream, described)
         if stream in self.listening:
             self.listening.remove(stream)
         elif self._stream_over is not None and not self._stream_over.done():
@@ -200,6 +176,10 @@ class CarrierCall:
         for stream in (*self.listening, *([self.stream] if self.stream is not None else [])):
             await stream.close()
         self.inbox.end()
+
+    async def finish(self) -> None:
+        """Wait a while for what is still being posted beside the call."""
+        await self.callbacks.finish()
 
 
 def joined(base: str, url: str) -> str:

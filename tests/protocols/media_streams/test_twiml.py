@@ -51,6 +51,9 @@ def test_a_document_that_we_write_is_read_back() -> None:
         ('<Gather action="/d" numDigits="4" timeout="3" finishOnKey="*"><Say>Type</Say></Gather>',
          (Gather("/d", 4, 3, "*", (Say("Type"),)),)),
         ('<Reject reason="busy"/>', (Reject("busy"),)),
+        ('<Connect action="/after"><Stream url="wss://a.test/m" statusCallback="/s"/></Connect>',
+         (ConnectStream(Stream("wss://a.test/m", status_callback="/s"), "/after"),)),
+        ('<Redirect method="POST" unheard="of">/next</Redirect>', (Redirect("/next"),)),
         ('<Connect><Stream url="ws://127.0.0.1:80/m"/></Connect>', (ConnectStream(Stream("ws://127.0.0.1:80/m")),)),
     ],
 )  # fmt: skip
@@ -65,6 +68,12 @@ def test_verbs_are_read(inner: str, verbs: tuple[Verb, ...]) -> None:
         ("<Record/>", "TwiML <Record>"),
         ("<Connect><ConversationRelay url='wss://a.test'/></Connect>", "<Connect><ConversationRelay>"),
         ("<Gather input='speech'/>", "<Gather input='speech'>"),
+        ("<Gather actionOnEmptyResult='true'/>", "<Gather actionOnEmptyResult='true'>"),
+        ("<Redirect method='GET'>/next</Redirect>", "<Redirect method='GET'>"),
+        ("<Connect method='GET'><Stream url='wss://a.test/m'/></Connect>", "<Connect method='GET'>"),
+        ("<Start action='/next'><Stream url='wss://a.test/m'/></Start>", "<Start action='/next'>"),
+        ("<Connect><Stream url='wss://a.test/m' connectorName='c'/></Connect>", "<Stream connectorName='c'>"),
+        ("<Stop><Stream name='n'/></Stop>", "<Stop>"),
         ("<Connect><Stream url='wss://a.test/m'><Custom/></Stream></Connect>", "<Stream><Custom>"),
     ],
 )

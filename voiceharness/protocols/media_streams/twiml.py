@@ -46,19 +46,27 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Where a media stream goes. ``track``: inbound_track, outbound_track or both_tracks."""
+    """Where a media stream goes. ``track``: inbound_track, outbound_track or both_tracks.
+
+    ``status_callback``: where its start and its end are posted to (empty: nowhere).
+    """
 
     url: str
     name: str = ""
     track: str = "inbound_track"
     parameters: Mapping[str, str] = field(default_factory=dict)
+    status_callback: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectStream:
-    """A bidirectional stream; what follows it in the document runs when the server closes the socket."""
+    """A bidirectional stream; when the server closes the socket, ``action`` is asked what follows.
+
+    Without one, what follows it in the document does.
+    """
 
     stream: Stream
+    action: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +172,20 @@ def _verb(element: ElementTree.Element) -> Verb:
     read = _VERBS.get(element.tag)
     if read is None:
         raise _unsupported(f"TwiML <{element.tag}>")
+    _refuse_attributes(element)
     return read(element)
 
 
+def _refuse_attributes(element: ElementTree.Element) -> None:
+    """Refuse what a carrier would do differently because of an attribute; those that it does not know it ignores."""
+    for name, played in _NOT_PLAYED.get(element.tag, {}).items():
+        value = element.get(name)
+        if value is not None and value not in played:
+            raise _unsupported(f"TwiML <{element.tag} {name}={value[:40]!r}>")
+
+
 def _connect(element: ElementTree.Element) -> Verb:
-    return ConnectStream(_stream(_only_stream(element)))
+    return ConnectStream(_stream(_only_stream(element)), element.get("action", ""))
 
 
 def _start(element: ElementTree.Element) -> Verb:
@@ -185,6 +202,7 @@ def _only_stream(element: ElementTree.Element) -> ElementTree.Element:
 
 
 def _stream(element: ElementTree.Element) -> Stream:
+    _refuse_attributes(element)
     url = element.get("url", "").strip()
     parts = urlsplit(url)
     secure = parts.scheme == "wss" or (parts.scheme == "ws" and parts.hostname in LOOPBACK)
@@ -195,7 +213,8 @@ def _stream(element: ElementTree.Element) -> Stream:
     track = element.get("track", "inbound_track")
     if track not in ("inbound_track", "outbound_track", "both_tracks"):
         raise _wrong(f"<Stream track> is {track[:40]!r}")
-    return Stream(url, element.get("name", ""), track, dict(_parameter(child) for child in element))
+    parameters = dict(_parameter(child) for child in element)
+    return Stream(url, element.get("name", ""), track, parameters, element.get("statusCallback", ""))
 
 
 def _parameter(element: ElementTree.Element) -> tuple[str, str]:
@@ -220,8 +239,6 @@ def _pause(element: ElementTree.Element) -> Pause:
 
 
 def _gather(element: ElementTree.Element) -> Verb:
-    if element.get("input", "dtmf") != "dtmf":
-        raise _unsupported(f"TwiML <Gather input={element.get('input')!r}>")
     return Gather(
         element.get("action", ""),
         _whole(element, "numDigits", 0),
@@ -258,6 +275,15 @@ def _whole(element: ElementTree.Element, name: str, default: int) -> int:
         raise _wrong(f"<{element.tag} {name}={text[:20]!r}> is not a number from 0 to {MAX_SECONDS}")
     return int(text)
 
+
+_NOT_PLAYED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "Connect": {"method": ("POST",)},
+    "Start": {"action": ("",)},
+    "Stream": {"statusCallbackMethod": ("POST",), "connectorName": ()},
+    "Gather": {"input": ("dtmf",), "method": ("POST",), "actionOnEmptyResult": ("false",)},
+    "Redirect": {"method": ("POST",)},
+}
+"""Attributes of which only some values are played, by element."""
 
 _VERBS: Mapping[str, Callable[[ElementTree.Element], Verb]] = {
     "Connect": _connect,

@@ -1,7 +1,8 @@
-"""The status callback: what the carrier posts of a call's progress, and what races with it."""
+"""Status callbacks: what the carrier posts of a call's progress, and what races with it."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
@@ -129,6 +130,32 @@ def test_a_call_that_was_never_answered_posts_nothing() -> None:
     server = Server({"/voice": "<Reject/>", "/status": b""})
     assert play(server, url=VOICE, status_callback=STATUS).result.outcome == "not_called"
     assert posts(server) == []
+
+
+def test_a_streams_own_callback_is_told_of_its_start_and_its_end() -> None:
+    connect = '<Connect><Stream url="wss://agent.example.test/media" name="talk" statusCallback="/stream"/></Connect>'
+    server = Server({"/voice": connect, "/stream": b""})
+    played = play(server, Wait(0.5), url=VOICE, token=TOKEN)
+    assert played.result.passed, played.result.explain()
+    started, stopped = posts(server, "/stream")
+    assert [started["StreamEvent"], stopped["StreamEvent"]] == ["stream-started", "stream-stopped"]
+    for form in (started, stopped):
+        assert (form["StreamSid"], form["StreamName"]) == (server.stream.stream, "talk")
+        assert datetime.fromisoformat(form["Timestamp"]).utcoffset() is not None
+    signatures = [headers["x-twilio-signature"] for _, path, _, headers in server.requests if path == "/stream"]
+    url = "https://agent.example.test/stream"
+    assert is_signed(signatures[0], TOKEN, url, started.items())
+    assert is_signed(signatures[1], TOKEN, url, stopped.items())
+
+
+def test_the_action_of_a_stream_is_asked_what_follows_it() -> None:
+    connect = CONNECT.replace("<Connect>", '<Connect action="/after">')
+    server = Server({"/voice": connect, "/after": "<Pause/><Hangup/>"}, WireAgent([(0.5, close())]))
+    result = play(server, Wait(5), url=VOICE).result
+    assert [path for _, path, _, _ in server.requests] == ["/voice", "/after"]
+    assert result.ended_reason == "the agent's document hung up"
+    assert result.metrics is not None
+    assert result.metrics.duration == pytest.approx(1.5, abs=0.02)
 
 
 @pytest.mark.parametrize(
