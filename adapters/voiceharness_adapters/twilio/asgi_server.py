@@ -50,11 +50,16 @@ async def serve_asgi(
 ) -> AsyncIterator[int]:
     """Serve an application while the context lasts; yields the port. Its connections are ended with it."""
     alive: set[_Connection] = set()
+    closing = asyncio.Event()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: _Connection(app, max_message, alive), host, port)
+    server = await loop.create_server(
+        lambda: _Connection(app, max_message, alive, closing), host, port, start_serving=False
+    )
     try:
+        await server.start_serving()  # by itself: who is cancelled while it starts still closes it
         yield server.sockets[0].getsockname()[1]
     finally:
+        closing.set()
         server.close()
         for connection in tuple(alive):
             await connection.end()
@@ -62,14 +67,18 @@ async def serve_asgi(
 
 
 class _Connection(asyncio.Protocol):
-    """One connection: its head decides whether it is a request or a websocket. It is ``alive`` until its task ends."""
+    """One connection: its head decides whether it is a request or a websocket. It is ``alive`` until its task ends.
 
-    def __init__(self, app: AsgiApplication, max_message: int, alive: set[_Connection]) -> None:
+    One that was accepted just before the server was closed is dropped.
+    """
+
+    def __init__(self, app: AsgiApplication, max_message: int, alive: set[_Connection], closing: asyncio.Event) -> None:
         loop = asyncio.get_running_loop()
         self.finished: asyncio.Future[None] = loop.create_future()
         self._app = app
         self._max_message = max_message
         self._alive = alive
+        self._closing = closing
         self._transport: asyncio.Transport | None = None
         self._data = bytearray()
         self._task: asyncio.Task[None] | None = None
@@ -78,6 +87,8 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
         self._alive.add(self)
+        if self._closing.is_set():
+            self.abort()
 
     def data_received(self, data: bytes) -> None:
         self._data += data

@@ -105,6 +105,7 @@ class TwilioPhone(VoiceAgentAdapter):
         self._over = False
         self._opened = False
         self._completed = False
+        self._ending: asyncio.Task[None] | None = None
         self.cost = ""
 
     @property
@@ -130,8 +131,8 @@ class TwilioPhone(VoiceAgentAdapter):
             raise VirtualTimeError("a real phone call takes real time: run in real time")
         self._used = True
         if self._owns_endpoint:
-            await self._endpoint.open()
             self._opened = True
+            await self._endpoint.open()
         self._session = await (self._wait_for_call() if self._to is None else self._dial(self._to))
         await self._session.connected
         loop = asyncio.get_running_loop()
@@ -173,8 +174,13 @@ class TwilioPhone(VoiceAgentAdapter):
         self._over = True
         if self._watchdog is not None:
             self._watchdog.cancel()
+        if self._ending is None or self._ending.done():
+            self._ending = asyncio.create_task(self._end(), name="twilio_phone ends its call")
+        await asyncio.shield(self._ending)
+
+    async def _end(self) -> None:
         try:
-            await asyncio.shield(asyncio.ensure_future(self._complete()))
+            await self._complete()
         finally:
             if self._session is not None:
                 self._endpoint.forget(self._session)

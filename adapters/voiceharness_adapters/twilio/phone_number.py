@@ -101,6 +101,7 @@ class TwilioNumber(Endpoint):
     async def close(self) -> None:
         """Stop listening."""
         await self._stack.aclose()
+        await self.api.close()
 
     # Calls
 

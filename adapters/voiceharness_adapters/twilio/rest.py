@@ -1,11 +1,12 @@
 """The calls of a Twilio account, by its REST interface: dial, end, redirect, and what a call cost.
 
-The vendor's client blocks, so each request runs in a thread.
+The vendor's client blocks, so each request runs in a thread; the threads end when the account is closed.
 """
 
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -20,6 +21,7 @@ __all__ = ["CallsApi", "DialPlan"]
 T = TypeVar("T")
 API: Final = "https://api.twilio.com"
 TIMEOUT: Final = 15.0
+THREADS: Final = 8
 STATUS_EVENTS: Final = ["initiated", "ringing", "answered", "completed"]
 
 
@@ -42,6 +44,16 @@ class CallsApi:
         self._account = account
         self._token = token
         self._api_url = api_url
+        self._threads: ThreadPoolExecutor | None = None
+        self._running: set[asyncio.Future[Any]] = set()
+
+    async def close(self) -> None:
+        """Wait for requests whose asker has given up, and end the threads."""
+        while self._running:
+            await asyncio.wait(self._running)
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            threads.shutdown()
 
     async def dial(self, plan: DialPlan) -> str:
         """Place a call and return its identifier; it is not answered yet.
@@ -82,7 +94,7 @@ class CallsApi:
 
     async def _ask(self, request: Callable[[Any], T]) -> T:  # Any: the vendor's client, imported when it is needed
         try:
-            return await asyncio.to_thread(lambda: request(self._client))
+            return await asyncio.shield(self._in_thread(lambda: request(self._client)))
         except OSError as error:  # requests' own errors are OSErrors
             raise ConnectError(f"the carrier's REST interface could not be reached: {error}") from error
         except Exception as error:  # the vendor's errors share no importable base without importing the vendor
@@ -91,6 +103,19 @@ class CallsApi:
                 raise
             message = getattr(error, "msg", "no reason given")
             raise CallRejectedError(f"the carrier refuses with HTTP {status}: {message}", code=status) from error
+
+    def _in_thread(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(THREADS, "REST requests")
+        asked = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        self._running.add(asked)
+        asked.add_done_callback(self._answered)
+        return asked
+
+    def _answered(self, asked: asyncio.Future[Any]) -> None:
+        self._running.discard(asked)
+        if not asked.cancelled():
+            asked.exception()  # its asker may have given up
 
     @cached_property
     def _client(self) -> Any:
