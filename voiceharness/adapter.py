@@ -83,15 +83,16 @@ class VoiceAgentAdapter(ABC):
     ``response_timeout`` bounds the wait for the agent's first speech, ``tail_silence`` is the silence in the sound
     that ends its turn, ``max_turn_duration`` ends the wait for one turn; all in seconds. ``rate`` is the line rate of
     this call in hertz, one of ``capabilities.rates``: user audio comes at it, and agent audio leaves at it. ``extra``
-    names the extra of its distribution that brings what it needs (empty: nothing more). ``tells_the_end``: the
-    transport says that the agent has hung up, or failed; a sound card does not.
+    names the extra of its distribution that brings what it needs (empty: nothing more).
+    ``answers_only``: the agent is a function that answers what the user has said. It does not speak first, and while it
+    speaks it neither hears the user nor stops; it cannot hang up, and is not told of the call's end.
     ``harness_detects_turns``: the harness, not the agent's side, says when the user's turn begins and ends, so it also
     sends the interrupt signal when the user talks over the agent.
     """
 
     name: ClassVar[str] = ""
     extra: ClassVar[str] = ""
-    tells_the_end: ClassVar[bool] = True
+    answers_only: ClassVar[bool] = False
     capabilities: ClassVar[AdapterCapabilities] = AdapterCapabilities()
     timing: ClassVar[Timing] = Timing()
 
@@ -119,6 +120,11 @@ class VoiceAgentAdapter(ABC):
     def own_capabilities(self) -> AdapterCapabilities:
         """What this object can do: the class's capabilities, narrowed by the options it was made with."""
         return self.capabilities_for(self._options)
+
+    @property
+    def tells_the_end(self) -> bool:
+        """Whether the transport says that the agent has hung up, or failed; a sound card does not."""
+        return self.own_capabilities.tells_the_end
 
     @classmethod
     def capabilities_for(cls, options: Mapping[str, object]) -> AdapterCapabilities:

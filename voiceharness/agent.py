@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from inspect import signature
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from voiceharness.audio.chunk import AudioChunk
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
     from voiceharness.clock import Clock
 
-__all__ = ["AgentCall", "AgentItem", "Host", "PhoneAgent", "serve"]
+__all__ = ["AgentCall", "AgentItem", "Host", "PhoneAgent", "hosted", "serve"]
 
 AgentItem: TypeAlias = AudioChunk | AgentEvent
 """What an agent can send through its door."""
@@ -79,8 +80,20 @@ class PhoneAgent(ABC):
         """
 
 
-Host: TypeAlias = Callable[[PhoneAgent], AbstractAsyncContextManager[Mapping[str, object]]]
-"""Serves an agent on some transport while it is entered; yields the options of the adapter that reaches it."""
+Host: TypeAlias = Callable[..., AbstractAsyncContextManager[Mapping[str, object]]]
+"""Serves an agent on some transport while it is entered; yields the options of the adapter that reaches it.
+
+It is called with the agent, and by name with those options of the adapter that it takes: where they decide how the
+agent is to be reached.
+"""
+
+
+def hosted(
+    host: Host, agent: PhoneAgent, options: Mapping[str, object]
+) -> AbstractAsyncContextManager[Mapping[str, object]]:
+    """Serve an agent by a host to an adapter with these options."""
+    known = signature(host).parameters
+    return host(agent, **{name: value for name, value in options.items() if name in known})
 
 
 class AgentCall:

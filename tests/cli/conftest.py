@@ -29,6 +29,7 @@ PLUGIN = """\
 [voiceharness.adapters]
 unreachable = tests.cli.agents:UnreachableAdapter
 missing = tests.cli.nowhere:Nothing
+turns = voiceharness_adapters.in_process:InProcessTurns
 boastful = tests.matrix.adapters:Boastful
 
 [voiceharness.hosts]

@@ -33,7 +33,7 @@ def test_an_adapter_is_shown_with_options_units_and_capabilities(cli: Cli) -> No
 
 
 def test_that_can_be_a_document(cli: Cli) -> None:
-    document = cli("adapters", "show", "in_process_turns", "--json").json
+    document = cli("adapters", "show", "turns", "--json").json
     options = {option["name"]: option for option in document["options"]}
     assert options["answer"]["required"] is True
     assert options["synthesizer"]["type"] == "Synthesizer or str or none"

@@ -29,6 +29,6 @@ def test_options_are_given_as_to_a_run(cli: Cli) -> None:
 
 
 def test_an_adapter_without_a_host_is_checked_in_python(cli: Cli) -> None:
-    ended = cli("adapters", "check", "in_process_turns")
+    ended = cli("adapters", "check", "turns")
     assert ended.code == 2
     assert "has no host that could serve the kit's agents" in ended.err

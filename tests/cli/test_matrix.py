@@ -59,12 +59,12 @@ def test_the_users_own_agent_is_served_when_it_is_named(cli: Cli) -> None:
 
 
 def test_an_adapter_that_serves_nobody_says_so_and_is_probed_by_its_options(cli: Cli) -> None:
-    unprobed = cli("matrix", "--only", "in_process_turns:direction:dial")
+    unprobed = cli("matrix", "--only", "turns:direction:dial")
     assert unprobed.code == 4
     assert "it serves no agent, so only one of yours can be probed: give its answer with --set" in unprobed.out
     assert '"by_class": true' in (cli.folder / OUT / "matrix.json").read_text()
     (cli.folder / "answering.py").write_text("def answer(heard):\n    return heard\n")
-    probed = cli("matrix", "--only", "in_process_turns:virtual_time", "--set", "answer=answering:answer")
+    probed = cli("matrix", "--only", "turns:virtual_time", "--set", "answer=answering:answer")
     assert probed.code == 0
     assert "answered by the user's agent" in probed.out
 

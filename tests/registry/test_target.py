@@ -15,6 +15,8 @@ from voiceharness.scenario.scenario import Scenario
 from voiceharness.scenario.steps import Wait
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from voiceharness.scenario.result import CallResult
 
 WAIT = Scenario(name="wait", steps=[Wait(1.0)])
@@ -80,13 +82,29 @@ def test_work_that_virtual_time_cannot_follow_is_a_fault_with_the_evidence_up_to
     ("target", "message"),
     [
         (Target(), "needs the option 'agent'"),
-        (Target("in_process_turns", agent=SilentAgent()), "has no host that could serve an agent"),
         (Target(agent="nowhere:Agent"), "cannot be loaded"),
     ],
 )
 def test_a_target_that_cannot_be_made_is_an_error_before_dialling(target: Target, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         target.call(WAIT)
+
+
+def test_an_adapter_without_a_host_serves_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "vh_hostless-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: vh-hostless\nVersion: 1.0\n")
+    entry = "[voiceharness.adapters]\nhostless = voiceharness_adapters.in_process:InProcessTurns\n"
+    (package / "entry_points.txt").write_text(entry)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(OptionError, match="has no host that could serve an agent"):
+        Target("hostless", agent=SilentAgent()).call(WAIT)
+
+
+def test_a_host_is_told_the_rate_of_the_line_if_it_asks() -> None:
+    agent = SilentAgent()
+    result = Target("in_process_turns", agent=agent).call(Scenario(name="wide", steps=[Wait(0.5)], rate=16000))
+    assert result.passed, result.explain()
 
 
 def test_an_adapter_that_is_not_installed_is_an_error() -> None:

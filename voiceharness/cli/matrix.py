@@ -165,6 +165,7 @@ class _Run:
             dialler=load_host(name, group=DIALLERS) if name in {plugin.name for plugin in plugins(DIALLERS)} else None,
             agent=None if self.agent is None else partial(load_agent, self.agent),
             takes_rate=any(option.name == "rate" for option in known),
+            answers_only=adapter.answers_only,
             source=source,
         )
 

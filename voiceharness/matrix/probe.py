@@ -32,7 +32,8 @@ class Probe:
     """A short scripted call that makes a capability's effect observable.
 
     ``declared`` reads the declaration; None: no adapter declares it. Then ``required`` says whether the contract asks
-    it of every adapter. ``needs_probe_agent``: the user's own agent cannot be expected to show it.
+    it of every adapter, and ``of_functions`` whether also of one whose agent only answers. ``needs_probe_agent``: the
+    user's own agent cannot be expected to show it.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Probe:
     look: Callable[[Stand], Proof]
     declared: Callable[[AdapterCapabilities], bool] | None = None
     required: bool = False
+    of_functions: bool = True
     needs_probe_agent: bool = True
 
 
@@ -55,7 +57,7 @@ def run_probe(probe: Probe, new_stand: Callable[[], Stand]) -> Cell:
     subject = stand.subject
     return Cell(
         capability=probe.name,
-        verdict=_verdict(probe, proof, stand.here),
+        verdict=_verdict(probe, proof, stand),
         detail=proof.detail,
         by_class=None if probe.declared is None else probe.declared(subject.declares),
         here=None if probe.declared is None else probe.declared(stand.here),
@@ -96,8 +98,9 @@ def _cause(error: BaseException | None, kind: type[BaseException]) -> BaseExcept
     return error
 
 
-def _verdict(probe: Probe, proof: Proof, here: AdapterCapabilities) -> Verdict:
-    declared = probe.required if probe.declared is None else probe.declared(here)
+def _verdict(probe: Probe, proof: Proof, stand: Stand) -> Verdict:
+    asked = probe.required and (probe.of_functions or not stand.subject.answers_only)
+    declared = asked if probe.declared is None else probe.declared(stand.here)
     if proof.shown:
         return "demonstrated" if declared or probe.declared is None else "works_undeclared"
     if proof.untestable:

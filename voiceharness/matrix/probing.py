@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from voiceharness.capabilities import AdapterCapabilities
 from voiceharness.clock import run_real, run_virtual
-from voiceharness.doubles.probe_agent import ProbeAgent
 from voiceharness.errors import VoiceHarnessError
 from voiceharness.matrix.cell import Cell
 from voiceharness.matrix.probe import Probe, run_probe
@@ -88,15 +87,8 @@ def troubled_column(
 
 def _declared_here(subject: Subject, virtual: bool | None) -> AdapterCapabilities:
     """Return what the adapter declares for the options with which it is reached."""
-
-    async def visit() -> AdapterCapabilities:
-        async with subject.reach(ProbeAgent()) as target:
-            options = {**subject.options, **target}
-            subject.make(options)
-            return subject.capabilities_for(options)
-
     before = subject.capabilities_for(subject.options)
-    return (run_virtual if (before.virtual_time if virtual is None else virtual) else run_real)(visit())
+    return (run_virtual if (before.virtual_time if virtual is None else virtual) else run_real)(subject.declares_here())
 
 
 def _untestable(probe: Probe, declares: AdapterCapabilities, trouble: str) -> Cell:

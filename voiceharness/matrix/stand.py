@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 from voiceharness.capabilities import AdapterCapabilities, CallAction, Direction, DtmfMethod
 from voiceharness.clock import run_real, run_virtual
 from voiceharness.doubles.probe_agent import ProbeAgent
-from voiceharness.matrix.sound import seconds_of, sounding
+from voiceharness.matrix.sound import seconds_of, sounding, user_sound
 from voiceharness.scenario.run import run_call
 from voiceharness.scenario.scenario import RATES, Scenario
 from voiceharness.scenario.steps import Hear, Line, Say, Wait
@@ -38,6 +38,7 @@ DEFAULT_RATE: Final = 8000
 GREETING: Final = 3.0
 SETTLED_WITHIN: Final = 3.0
 HEARD: Final = 0.3
+ASKING: Final = 0.5
 NOBODY: Final = "nobody"
 ASKED: Final = "Hello. Please tell me in a few sentences what you can do for me."
 
@@ -75,8 +76,8 @@ class ProbeCall:
 class Stand:
     """Makes the calls of one probe. ``keep`` saves a call and returns the name of its run.
 
-    ``here`` is what the adapter declares for its options. ``runs`` names the calls that were made, and ``doubts`` holds
-    why their timing cannot be believed.
+    ``here`` is what the adapter declares for its options, or for those of its dialler. ``runs`` names the calls that
+    were made, and ``doubts`` holds why their timing cannot be believed.
     """
 
     subject: Subject
@@ -92,6 +93,19 @@ class Stand:
     def opening(self) -> tuple[AnyStep, ...]:
         """What makes the agent speak: the user's own is heard out, then asked; the probe agent speaks by itself."""
         return () if self.subject.is_ours else (Hear(within=GREETING), Say(text=ASKED))
+
+    @property
+    def asking(self) -> tuple[AnyStep, ...]:
+        """What every call to a probe agent begins with that only answers: its timetable begins when this is over."""
+        return (Say(audio=user_sound(ASKING)),) if self.subject.is_ours and self.subject.answers_only else ()
+
+    def be_called(self) -> bool:
+        """Let the agent call from now on; False: there is no dialler that would let it."""
+        if self.subject.dialler is None:
+            return False
+        self.subject = replace(self.subject, host=self.subject.dialler)
+        self.here = self.run(self.subject.declares_here())
+        return True
 
     def call(
         self,
@@ -122,12 +136,12 @@ class Stand:
         times: int = 1,
     ) -> list[ProbeCall]:
         """Make the same call several times, one after the other, while the agent stays served."""
-        scenario = self._scenario(steps, rate=rate)
+        scenario = self._scenario((*self.asking, *steps), rate=rate)
         served = agent or ProbeAgent()
 
         async def make_all() -> list[CallResult]:
             results: list[CallResult] = []
-            async with self.subject.reach(served) as target:
+            async with self.subject.reach(served, rate=rate) as target:
                 for _ in range(times):
                     adapter = self.subject.make(self._options(target, rate))
                     watch(adapter)

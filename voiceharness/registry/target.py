@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from voiceharness.agent import PhoneAgent
+from voiceharness.agent import PhoneAgent, hosted
 from voiceharness.errors import OptionError
 from voiceharness.registry.options import create, load_agent, options_of
 from voiceharness.registry.plugins import HOSTS, load_adapter, load_host, plugins
@@ -73,7 +73,7 @@ class Target:
         capabilities = adapter_class.capabilities_for(options)
         if virtual and not capabilities.virtual_time:
             raise OptionError(f"adapter {name!r} cannot run in virtual time; run in real time")
-        host = self._host(name)
+        host = self._host(name, options)
 
         async def call(keep: Callable[[CallResult], None]) -> None:
             async with host as reach:
@@ -82,12 +82,12 @@ class Target:
 
         return run_to_result(call, virtual=capabilities.virtual_time and virtual is not False, keep=keep)
 
-    def _host(self, adapter: str) -> AbstractAsyncContextManager[Mapping[str, object]]:
+    def _host(self, adapter: str, options: Mapping[str, object]) -> AbstractAsyncContextManager[Mapping[str, object]]:
         if self.agent is None:
             return nullcontext(_NO_OPTIONS)
         if adapter not in {plugin.name for plugin in plugins(HOSTS)}:
             raise OptionError(f"adapter {adapter!r} has no host that could serve an agent; reach it by its options")
-        return load_host(adapter)(_agent(self.agent))
+        return hosted(load_host(adapter), _agent(self.agent), options)
 
 
 def _agent(given: PhoneAgent | Callable[[], PhoneAgent] | str) -> PhoneAgent:

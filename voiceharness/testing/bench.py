@@ -196,6 +196,11 @@ class Bench:
             finally:
                 await guarded.disconnect()
 
+    async def answers_only(self) -> bool:
+        """Say whether the agent is a function, which answers when it is spoken to."""
+        async with self.adapter(ProbeAgent()) as guarded:
+            return guarded.adapter.answers_only
+
     @asynccontextmanager
     async def call(self, cues: Iterable[Cue] = ()) -> AsyncIterator[BenchCall]:
         """Make a call to an agent that follows a timetable."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from voiceharness.errors import ConfigurationError, ConformanceError, VoiceHarnessError
 from voiceharness.testing.bench import Bench
-from voiceharness.testing.rules import RULES
+from voiceharness.testing.rules import OF_AGENTS_THAT_ACT, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,6 +46,8 @@ async def check_adapter(
 
 async def _check(bench: Bench, words: str, rule: Rule) -> str | None:
     try:
+        if words in OF_AGENTS_THAT_ACT and await bench.answers_only():
+            return "its agent is a function, which does nothing by itself"
         return await rule(bench)
     except ConformanceError as error:
         raise ConformanceError(adapter=error.adapter, rule=words, detail=error.detail) from error.__cause__

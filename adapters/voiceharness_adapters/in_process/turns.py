@@ -49,6 +49,7 @@ class InProcessTurns(InProcessAdapter):
     """
 
     name = "in_process_turns"
+    answers_only = True
     capabilities = AdapterCapabilities(
         dtmf=frozenset({"inband"}),
         streaming_transcripts=True,

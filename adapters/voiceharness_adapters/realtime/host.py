@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from voiceharness.scripted.calls import RealtimeCall
     from voiceharness.scripted.inbound import RealtimeEvent
 
-__all__ = ["host"]
+__all__ = ["FarSide", "host"]
 
 GOODBYE: Final = 1.0
 """Seconds that the agent may go on after the call has ended."""
@@ -52,14 +52,14 @@ async def host(agent: PhoneAgent, *, rate: int = 8000) -> AsyncIterator[Mapping[
     The transport carries 16-bit samples at ``rate``, in hertz, and so does the agent's door. Marks and digits have no
     way through it: realtime transports have none.
     """
-    far_side = _FarSide(agent, ScriptedRealtimeTransport(), rate)
+    far_side = FarSide(agent, ScriptedRealtimeTransport(), rate)
     try:
         yield {"transport": far_side.transport, "audio_rate": rate}
     finally:
         await far_side.end()
 
 
-class _FarSide:
+class FarSide:
     """Answers the calls of a transport with what an agent does."""
 
     def __init__(self, agent: PhoneAgent, transport: ScriptedRealtimeTransport, rate: int) -> None:

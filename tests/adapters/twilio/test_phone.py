@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.adapters.twilio.telephone_network import ACCOUNT, TOKEN, Network
 from tests.adapters.twilio.wire_agent import speech, trusted
 from voiceharness.audio import signals
 from voiceharness.audio.chunk import AudioChunk
@@ -25,6 +24,8 @@ from voiceharness.scenario.steps import Hear, Press, Say, Wait
 from voiceharness_adapters.twilio import Twilio, TwilioNumber, TwilioPhone
 from voiceharness_adapters.twilio.asgi_server import serve_asgi
 from voiceharness_adapters.twilio.network_door import NetworkDoor
+from voiceharness_adapters.twilio.telephone_network import ACCOUNT, TOKEN
+from voiceharness_adapters.twilio.telephone_network import TelephoneNetwork as Network
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -71,7 +71,9 @@ def _turns() -> Iterator[Probe]:
         "streaming_transcripts", "the transport delivers the agent's words", words.streaming_transcripts,
         lambda declares: declares.streaming_transcripts, needs_probe_agent=False,
     )  # fmt: skip
-    yield Probe("agent_speaks_first", "the agent speaks at the answer", turns.speaks_first, required=True)
+    yield Probe(
+        "agent_speaks_first", "the agent speaks at the answer", turns.speaks_first, required=True, of_functions=False
+    )
     yield Probe("long_turn", "a turn of 90 s", turns.long_turn, required=True)
     yield Probe("silence", "5 s in which nobody speaks", turns.silence, required=True)
 
@@ -88,7 +90,7 @@ def _media() -> Iterator[Probe]:
 
 
 def _call() -> Iterator[Probe]:
-    yield Probe("hangup:user", "the user hangs up", calls.hangup_by_user, required=True)
+    yield Probe("hangup:user", "the user hangs up", calls.hangup_by_user, required=True, of_functions=False)
     yield Probe("hangup:agent", "the agent hangs up", calls.hangup_by_agent)
     yield Probe("reconnect", "several calls to one agent", calls.reconnect, required=True)
     yield Probe(

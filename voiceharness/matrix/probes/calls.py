@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.doubles.probe_agent import ProbeAgent
@@ -36,15 +35,16 @@ def dial(stand: Stand) -> Proof:
 
 def be_dialled(stand: Stand) -> Proof:
     """The agent dials, and both sides hear each other."""
-    if stand.subject.dialler is None:
+    if not stand.be_called():
         return Proof.unable("there is no dialler that would let an agent call it")
-    stand.subject = replace(stand.subject, host=stand.subject.dialler)
     return dial(stand)
 
 
 def hangup_by_user(stand: Stand) -> Proof:
     """The user hangs up, and the agent is told."""
     call = stand.call(Wait(0.5), Hangup(), agent=_greeter())
+    if stand.subject.answers_only:
+        return Proof.nothing("the agent is a function, which is not told that the call has ended")
     told = call.log.ended_at
     if told is None:
         return Proof(False, "the agent was never told that the call had ended")
@@ -59,6 +59,8 @@ def hangup_by_agent(stand: Stand) -> Proof:
     lasted = call.record.duration
     if call.result.ended_by != "agent":
         detail = f"the agent hung up after 1 s; the call went on for {lasted:.2f} s"
+        if stand.subject.answers_only:
+            return Proof.nothing(f"{detail}, as a function cannot hang up")
         return Proof(False, detail) if all(tells) else Proof.nothing(f"{detail}, as this transport cannot tell")
     return Proof(
         abs(lasted - AGENT_ENDS_AT) <= TOLD_WITHIN,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.doubles.probe_agent import ProbeAgent
@@ -85,9 +84,7 @@ def cancel(stand: Stand) -> Proof:
 
 def reject(stand: Stand) -> Proof:
     """A call of the agent is refused while it rings: the agent is told the cause, and is never connected."""
-    if stand.subject.dialler is not None:
-        stand.subject = replace(stand.subject, host=stand.subject.dialler)
-    elif "reject" in stand.here.call_control:
+    if not stand.be_called() and "reject" in stand.here.call_control:
         return Proof.unable("there is no dialler that would let an agent call it")
     return _before_answer(ProbeAgent(), "reject", stand)
 

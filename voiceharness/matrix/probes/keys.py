@@ -30,9 +30,10 @@ def digits_to_agent(stand: Stand, method: DtmfMethod) -> Proof:
     """Press every key, one key fast three times, and some keys while the agent speaks."""
     keys = Wait(0.5), Press(EVERY, method), Wait(0.2), Press(FAST, method, tone_ms=FAST_MS, gap_ms=FAST_MS)
     quiet = stand.call(*keys, Wait(1.0), agent=ProbeAgent(echoes_keys=True))
+    rest = Wait(3.0 if stand.subject.answers_only else 1.5)  # a function gets them when it has answered
     talking = (
         stand.call(
-            Wait(0.6), Press(DURING, method), Wait(1.5), agent=ProbeAgent([(0.2, spoken(2.5))]), pretending=stand.here
+            Wait(0.6), Press(DURING, method), rest, agent=ProbeAgent([(0.2, spoken(2.5))]), pretending=stand.here
         )
         if method in stand.here.dtmf
         else quiet

@@ -68,10 +68,12 @@ def one_way_delay(stand: Stand) -> Proof:
     if said is None or echoed is None:
         return Proof.nothing("the user's sound did not come back")
     round_trip = (echoed.position - said.position) / call.rate
+    if stand.subject.answers_only:
+        round_trip -= clip.duration  # it echoes when the user's turn is over
     return Proof(
-        0 <= round_trip <= LONGEST_ROUND_TRIP,
-        f"{round_trip * 500:.1f} ms one way, by half the round trip of an echo",
-        {"one way, ms": round(round_trip * 500, 1), "likeness of the echo": round(echoed.correlation, 3)},
+        -1 / call.rate <= round_trip <= LONGEST_ROUND_TRIP,
+        f"{abs(round_trip) * 500:.1f} ms one way, by half the round trip of an echo",
+        {"one way, ms": round(abs(round_trip) * 500, 1), "likeness of the echo": round(echoed.correlation, 3)},
         said.position / call.rate,
         echoed.position / call.rate + clip.duration,
     )

@@ -77,9 +77,11 @@ def barge_in_by_time(stand: Stand) -> Proof:
     asked = sounding(record.agent, record.rate)[0].onset + round(into * record.rate)
     error = (placed - asked) / record.rate
     stopped = (sound_until(record.agent, record.rate, placed) - placed) / record.rate
+    function = stand.subject.answers_only
     return Proof(
-        abs(error) <= PLACED_WITHIN and stopped < TURN - into - LEAST_REST,
-        f"the user's onset lay {error * 1000:+.1f} ms from where it was asked; the agent yielded {stopped:.3f} s later",
+        abs(error) <= PLACED_WITHIN and (function or stopped < TURN - into - LEAST_REST),
+        f"the user's onset lay {error * 1000:+.1f} ms from where it was asked; the agent "
+        f"{'is a function, which cannot yield, and stopped' if function else 'yielded'} {stopped:.3f} s later",
         {"placement error, ms": round(error * 1000, 1), "stop latency, s": round(stopped, 3)},
         placed / record.rate,
         placed / record.rate + stopped,
@@ -91,7 +93,7 @@ def barge_in_by_words(stand: Stand) -> Proof:
     speech = make_synthesizer(None, rate=DEFAULT_RATE).synthesize(COUNTED)
     audio = replace(speech.audio, position=None, item="counting")
     step = Interrupt(audio=user_sound(1.0), after=words(NTH), via="speech")
-    agent = ProbeAgent([(START, audio), (START, Words("counting", speech.words))])
+    agent = ProbeAgent([(START, Words("counting", speech.words)), (START, audio)])
     record = stand.call(step, Wait(audio.duration), agent=agent, pretending=stand.here).record
     barge_in = next(iter(record.of_kind("barge_in")), None)
     if barge_in is None:
@@ -109,6 +111,8 @@ def barge_in_by_words(stand: Stand) -> Proof:
 
 def speaks_first(stand: Stand) -> Proof:
     """The agent speaks at the moment of the answer: its first sound is not cut off."""
+    if stand.subject.answers_only:
+        return Proof.nothing("it is a function, which speaks when it has been spoken to")
     length = 1.0
     record = stand.call(Wait(2.0), agent=ProbeAgent([(0.0, spoken(length))])).record
     heard = sounding(record.agent, record.rate)
@@ -158,5 +162,7 @@ def _longest(record: CallRecord) -> float:
 
 
 def _user_onset(record: CallRecord) -> int | None:
-    heard = sounding(record.user, record.rate)
-    return heard[0].onset if heard and sounding(record.agent, record.rate) else None
+    """Return where the user first speaks once the agent has been heard."""
+    agent = sounding(record.agent, record.rate)
+    onsets = (span.onset for span in sounding(record.user, record.rate) if agent and span.onset > agent[0].onset)
+    return next(onsets, None)

@@ -28,7 +28,7 @@ from voiceharness.testing.rules.media import (
 )
 from voiceharness.testing.rules.pacing import asks_for_frames_at_1x, loses_only_what_is_skipped, takes_a_burst
 
-__all__ = ["RULES", "Rule"]
+__all__ = ["OF_AGENTS_THAT_ACT", "RULES", "Rule"]
 
 Rule: TypeAlias = Callable[[Bench], Awaitable[str | None]]
 """Checks one rule; returns why it does not apply to an adapter, if so."""
@@ -54,3 +54,16 @@ RULES: Final[dict[str, Rule]] = {
     "nothing is left behind": leaves_nothing_behind,
 }
 """The rules by their words, in the order in which they are checked."""
+
+OF_AGENTS_THAT_ACT: Final = frozenset(
+    {
+        "the user's audio reaches the agent whole and in order",
+        "what the agent sends is received whole and in order",
+        "audio that is lost on purpose takes nothing else with it",
+        "the end of the call is told, after all that came before it",
+        "a failure of the agent ends the wait for it",
+        "a cancelled receive_audio() loses nothing",
+        "what is declared can be done, and nothing else",
+    }
+)
+"""Rules that need an agent which hears and speaks by itself; one that only answers (``answers_only``) has none."""

@@ -136,7 +136,8 @@ async def _expect_unsupported(guarded: GuardedAdapter, what: str, work: Coroutin
 
 def _text(items: list[Received]) -> str:
     words = [item for item in items if isinstance(item, Words)]
-    return " ".join(item.text or " ".join(word.text for word in item.words) for item in words)
+    text = " ".join(item.text or " ".join(word.text for word in item.words) for item in words)
+    return " ".join(text.split())
 
 
 def _within(narrow: AdapterCapabilities, wide: AdapterCapabilities) -> bool:
