@@ -32,31 +32,34 @@ _ROOT: Final = Path(__file__).parents[2]
 class Cluster:
     """A cluster that runs; ``room`` is a folder for the agents, ``scratch`` that of the workers."""
 
-    def __init__(self, room: Path, settings: Mapping[str, str]) -> None:
+    def __init__(self, room: Path, protocol: str, settings: Mapping[str, str]) -> None:
         self.room = room
+        self.protocol = protocol
         self.scratch = room / "scratch"
         self.settings = settings
         self.port = _free_port()
         self.running = ExitStack()
-        self.scheduler = self.start("scheduler", "--port", str(self.port))
+        self.scheduler = self.start("scheduler", "--port", str(self.port), "--protocol", protocol)
         self.client = self._client()
 
     @property
     def address(self) -> str:
         """The address of the scheduler."""
-        return f"tcp://127.0.0.1:{self.port}"
+        return f"{self.protocol}://127.0.0.1:{self.port}"
 
     @property
     def url(self) -> str:
         """The address of the scheduler as an engine."""
-        return f"dask://127.0.0.1:{self.port}"
+        return f"{'dask' if self.protocol == 'tcp' else 'dask+tls'}://127.0.0.1:{self.port}"
 
-    def hire(self, *options: str, nanny: bool = False, threads: int = 1) -> subprocess.Popen[bytes]:
-        """Start a worker, and wait until the scheduler knows it."""
+    def hire(
+        self, *options: str, nanny: bool = False, threads: int = 1, path: Path | None = None
+    ) -> subprocess.Popen[bytes]:
+        """Start a worker, and wait until the scheduler knows it; it looks for modules in ``path`` first."""
         there = len(self.client.scheduler_info(n_workers=-1)["workers"])
         nannied = () if nanny else ("--no-nanny",)
         own = ("--nthreads", str(threads), "--local-directory", str(self.scratch), *nannied)
-        worker = self.start("worker", self.address, *own, *options)
+        worker = self.start("worker", self.address, *own, *options, path=path)
         self.client.wait_for_workers(there + 1, timeout=READY)
         return worker
 
@@ -64,10 +67,10 @@ class Cluster:
         """What calls have left in the workers' scratch space, but for speech."""
         return [path.name for path in self.scratch.rglob("voiceharness-*") if path.name != "voiceharness-speech"]
 
-    def start(self, role: str, *options: str) -> subprocess.Popen[bytes]:
+    def start(self, role: str, *options: str, path: Path | None = None) -> subprocess.Popen[bytes]:
         """Start a program of dask, whose log goes into the room."""
         command = (sys.executable, "-m", "dask", role, "--host", "127.0.0.1", "--no-dashboard", *options)
-        environment = {**os.environ, ROOM: str(self.room), "PYTHONPATH": _search_path(), **self.settings}
+        environment = {**os.environ, ROOM: str(self.room), "PYTHONPATH": _search_path(path), **self.settings}
         with (self.room / f"{role}.log").open("ab") as log:
             program = subprocess.Popen(command, cwd=self.room, env=environment, stderr=log, start_new_session=True)
         self.running.callback(_end, program)
@@ -81,16 +84,16 @@ class Cluster:
 
 
 @contextmanager
-def cluster(room: Path, **settings: str) -> Iterator[Cluster]:
+def cluster(room: Path, *, protocol: str = "tcp", **settings: str) -> Iterator[Cluster]:
     """Run a scheduler, with some of dask's settings as variables of the environment; it has no workers yet."""
     pytest.importorskip("distributed", reason='not installed: pip install "voiceharness[dask]"')
-    running = Cluster(room, settings)
+    running = Cluster(room, protocol, settings)
     with running.running:
         yield running
 
 
-def _search_path() -> str:
-    return os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+def _search_path(first: Path | None) -> str:
+    return os.pathsep.join(str(path) for path in (first, _ROOT, os.environ.get("PYTHONPATH")) if path)
 
 
 def _free_port() -> int:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.suite.cluster import cluster
-from tests.suite.test_run import QUESTION, job, outcomes
-from voiceharness.report.artefacts import RECORDING, RESULT, TIMELINE, altered_files, load_document
+from tests.suite.test_run import INTERRUPTED, QUESTION, job, outcomes
+from voiceharness.errors import OptionError
+from voiceharness.report.artefacts import RECORDING, RESULT, TIMELINE, altered_files, load_call, load_document
 from voiceharness.report.console import call_text
 from voiceharness.scenario.scenario import Scenario
 from voiceharness.scenario.steps import Hear, Say
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 REMOTE = "tests.suite.remote_agents"
+SIDES = ("client", "scheduler", "worker")
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +54,8 @@ def own(tmp_path: Path) -> Iterator[Cluster]:
         yield running
 
 
-def remote(folder: Path, agent: str, name: str | None = None, **resources: float) -> Job:
-    made = replace(job(folder, "silent", name=name or agent), resources=resources)
+def remote(folder: Path, agent: str, name: str | None = None, *, seconds: float = 0.5, **resources: float) -> Job:
+    made = replace(job(folder, "silent", name=name or agent, seconds=seconds), resources=resources)
     return replace(made, agent=f"{REMOTE}:{agent}")
 
 
@@ -189,3 +195,92 @@ def test_calls_of_a_scheduler_that_is_lost_are_given_up(own: Cluster, tmp_path: 
     run_jobs(jobs, engine=own.url, on_start=lambda _job: own.scheduler.kill(), on_call=calls.append)
     assert outcomes(calls) == ["begun: harness_fault", "waiting: harness_fault"]
     assert "the dask cluster let go of this call" in calls[0]["call"]["explanation"]
+
+
+def test_the_processes_of_a_run_leave_when_it_is_over(standing: Cluster, tmp_path: Path) -> None:
+    pipe = standing.room / "pipe"
+    os.mkfifo(pipe)
+    ours = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert outcomes(made([remote(tmp_path, "staying")], standing)) == ["staying: passed"]
+    os.set_blocking(ours, True)
+    assert os.read(ours, 1) == b""  # nobody holds the other end any more
+    os.close(ours)
+
+
+def script(folder: Path, where: Cluster, code: str) -> subprocess.Popen[str]:
+    """Run code in a process of its own, which a test can interrupt or kill."""
+    (folder / "suite.py").write_text(code, "utf-8")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, str(folder / "suite.py"), str(folder), where.url]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+@pytest.mark.realtime
+def test_an_interrupt_stops_all_calls_and_keeps_what_they_had_come_to(own: Cluster, tmp_path: Path) -> None:
+    own.hire(threads=2)
+    with script(tmp_path, own, INTERRUPTED.replace("processes=2", "engine=sys.argv[2]")) as running:
+        assert running.stdout is not None
+        assert [running.stdout.readline() for _ in range(2)] == ["started\n"] * 2
+        running.send_signal(signal.SIGINT)
+        told = running.stdout.read().splitlines()
+    assert told == ["one harness_fault True", "two harness_fault True", "interrupted"]
+    assert load_call(tmp_path / "one").duration > 0
+    assert not (tmp_path / "never").exists()
+    assert own.left_on_workers() == []
+
+
+LEFT_ALONE = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tests.suite.test_dask_engine import remote
+from voiceharness.suite import run_jobs
+
+if __name__ == "__main__":
+    run_jobs([replace(remote(Path(sys.argv[1]), "staying", seconds=25), virtual=False)], engine=sys.argv[2])
+"""
+
+
+@pytest.mark.realtime
+def test_a_call_that_nobody_wants_any_more_is_interrupted(own: Cluster, tmp_path: Path) -> None:
+    own.hire()
+    pipe = own.room / "pipe"
+    os.mkfifo(pipe)
+    with script(tmp_path, own, LEFT_ALONE) as running:
+        ours = os.open(pipe, os.O_RDONLY)  # when the call has begun
+        running.kill()
+        assert os.read(ours, 1) == b""  # when its process has ended
+        os.close(ours)
+    assert len(own.client.scheduler_info(n_workers=-1)["workers"]) == 1
+
+
+def test_calls_go_over_tls_to_a_cluster_that_wants_certificates(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason='not installed: pip install "voiceharness[dask]"')
+    import dask
+
+    certificate, key = self_signed(tmp_path)
+    told = {f"{side}.{name}": str(file) for side in SIDES for name, file in (("cert", certificate), ("key", key))}
+    told = {f"distributed.comm.tls.{name}": value for name, value in {**told, "ca-file": str(certificate)}.items()}
+    with dask.config.set(told), cluster(tmp_path, protocol="tls", **inherited()) as secure:
+        secure.hire()
+        assert outcomes(made([job(tmp_path, "silent")], secure)) == ["silent: passed"]
+        with pytest.raises(OptionError, match="no dask scheduler answers at tcp://"):
+            DaskEngine(secure.address.replace("tls", "tcp"), fresh=False, patience=1.0, connect=0.5).make_calls(
+                [job(tmp_path, "silent")], listener([])
+            )
+
+
+def inherited() -> dict[str, str]:
+    """The settings of dask in this process, as its programs inherit them."""
+    from dask.config import global_config, serialize
+
+    return {"DASK_INTERNAL_INHERIT_CONFIG": serialize(global_config)}
+
+
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    if shutil.which("openssl") is None:
+        pytest.skip("not installed: openssl (apt-get install openssl)")
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    made = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate))
+    subprocess.run([*made, "-subj", "/CN=127.0.0.1", "-days", "2"], check=True, capture_output=True)
+    return certificate, key
