@@ -40,6 +40,11 @@ def test_what_is_declared_is_supported_and_by_default_nothing_is(requirement: Re
     assert not AdapterCapabilities().supports(requirement)
 
 
+def test_that_the_end_is_told_is_granted_unless_it_is_denied() -> None:
+    assert AdapterCapabilities().supports(Requirement("tells_the_end"))
+    assert not AdapterCapabilities(tells_the_end=False).supports(Requirement("tells_the_end"))
+
+
 @pytest.mark.parametrize(
     "requirement",
     [Requirement("dtmf", "rfc4733"), Requirement("call_control", "transfer"), Requirement("direction", "be_dialled")],

@@ -34,8 +34,8 @@ Playout = Literal["queued", "live"]
 class Requirement:
     """One thing that a scenario needs of its adapter: a capability and, where it has several, which value.
 
-    Written ``interruption``, ``streaming_transcripts``, ``virtual_time``, ``dtmf:rfc4733``, ``call_control:hold`` or
-    ``direction:be_dialled``.
+    Written ``interruption``, ``streaming_transcripts``, ``tells_the_end``, ``virtual_time``, ``dtmf:rfc4733``,
+    ``call_control:hold`` or ``direction:be_dialled``.
     """
 
     capability: str
@@ -50,7 +50,9 @@ class AdapterCapabilities:
     """The upper bound of what an adapter class can do. The default supports nothing, so forgetting is safe.
 
     ``streaming_transcripts`` means that the *transport* delivers the agent's words, never the harness's transcriber.
-    ``rates`` are the line rates in hertz that the transport carries.
+    ``rates`` are the line rates in hertz that the transport carries. ``tells_the_end``: the transport says that the
+    agent has hung up, or failed. That one is taken for granted, and every adapter is held to it that does not deny it,
+    as a sound card does.
     """
 
     interruption: bool = False
@@ -60,6 +62,7 @@ class AdapterCapabilities:
     directions: frozenset[Direction] = frozenset()
     rates: frozenset[int] = frozenset()
     virtual_time: bool = False
+    tells_the_end: bool = True
 
     def __post_init__(self) -> None:
         _refuse_unknown("DTMF method", self.dtmf, get_args(DtmfMethod))
@@ -79,6 +82,8 @@ class AdapterCapabilities:
                 return self.streaming_transcripts
             case "virtual_time":
                 return self.virtual_time
+            case "tells_the_end":
+                return self.tells_the_end
             case "dtmf":
                 return requirement.value in self.dtmf if requirement.value else bool(self.dtmf)
             case "call_control":

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from tests.report.calls import answered_call, silent_call
 from voiceharness.cli.demonstration import tell_verdicts
 from voiceharness.cli.output import Progress
+from voiceharness.errors import UnsupportedCapabilityError
+from voiceharness.scenario.result import CallResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.cli.conftest import Cli
-    from voiceharness.scenario.result import CallResult
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,19 @@ def test_the_demo_passes_when_planted_faults_are_found(cli: Cli) -> None:
 def test_the_demo_fails_when_a_verdict_is_wrong(cli: Cli) -> None:
     assert told([Verdict(silent_call(), False, "planted: deaf; not found")]) == 1
     assert cli.capture.readouterr().out.splitlines()[-1] == "the demo failed on silence"
+
+
+def test_a_call_that_the_transport_cannot_carry_is_told_and_does_not_count(cli: Cli) -> None:
+    missing = UnsupportedCapabilityError(adapter="mute", capability="tells_the_end", step="check ended")
+    lacking = CallResult("changes its mind", "mute", "unsupported", error=missing)
+    not_called = Verdict(lacking, True, "not called: this transport cannot carry it")
+    assert told([Verdict(answered_call(), True, "healthy"), not_called]) == 0
+    printed = cli.capture.readouterr().out
+    assert "adapter 'mute' does not support tells_the_end (needed by check ended)" in printed
+    assert "listen:" not in printed
+    assert printed.splitlines()[-1] == "the demo passed: 1 verdicts, all true; 1 not called"
+    assert told([not_called]) == 4
+    assert "can carry none of the demo's calls" in cli.capture.readouterr().out
 
 
 def test_an_interrupted_demo_tells_what_there_is(cli: Cli) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from voiceharness.capabilities import Requirement
 from voiceharness.demo.suite import DEMO_CALLS, DemoCall, DemoVerdict, demo_scenarios, run_demo
 from voiceharness.scenario.yaml_dump import dump_scenario
 from voiceharness.scenario.yaml_file import parse_scenarios
@@ -16,7 +17,7 @@ def verdicts() -> list[DemoVerdict]:
 
 def test_a_healthy_line_passes_and_every_planted_fault_is_found_for_its_own_reason(verdicts: list[DemoVerdict]) -> None:
     assert [verdict.explanation for verdict in verdicts if not verdict.as_expected] == []
-    assert [verdict.result.passed for verdict in verdicts] == [True] * 5 + [False] * 5
+    assert [verdict.result.passed for verdict in verdicts] == [True] * 6 + [False] * 5
 
 
 def test_every_call_ran_in_virtual_time_and_left_a_recording(verdicts: list[DemoVerdict]) -> None:
@@ -28,10 +29,15 @@ def test_every_call_ran_in_virtual_time_and_left_a_recording(verdicts: list[Demo
 
 def test_the_line_that_never_stops_was_heard_on_long_after_the_user_spoke(verdicts: list[DemoVerdict]) -> None:
     """A true fault, by the figures: the healthy line stopped within 0.9 s, the faulty one did not."""
-    healthy, faulty = (verdicts[index].result.metrics for index in (1, 5))
+    healthy, faulty = (verdicts[index].result.metrics for index in (1, 6))
     assert healthy is not None
     assert faulty is not None
     assert (healthy.barge_ins[0].stop_latency or 9) < 0.9 < (faulty.barge_ins[0].stop_latency or 0)
+
+
+def test_only_the_call_whose_line_hangs_up_needs_to_be_told_of_it() -> None:
+    needs = [scenario.name for scenario in demo_scenarios() if Requirement("tells_the_end") in scenario.requires]
+    assert needs == ["changes its mind"]
 
 
 def test_every_call_of_the_demo_names_a_scenario_and_each_fault_is_planted_once() -> None:

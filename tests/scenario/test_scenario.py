@@ -9,7 +9,7 @@ import pytest
 
 from voiceharness.capabilities import Requirement
 from voiceharness.errors import ScenarioError
-from voiceharness.scenario.checks import Ended, ResponseLatency, Transcript
+from voiceharness.scenario.checks import Ended, Overlap, ResponseLatency, Transcript
 from voiceharness.scenario.place import Place
 from voiceharness.scenario.scenario import LineProfile, Scenario
 from voiceharness.scenario.steps import AnyStep, Check, Hangup, Hear, Interrupt, Line, Press, Say, Wait
@@ -58,6 +58,8 @@ def test_what_a_scenario_requires_is_known_without_dialling() -> None:
         Requirement("call_control", "hold"),
         Requirement("call_control", "resume"),
     )
+    hung_up = [Ended(by="agent"), Overlap(at_most=1.0)]
+    assert Scenario("x", [Wait(1)], limits=hung_up).requires[1:] == (Requirement("tells_the_end"),)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.capabilities import Requirement
 from voiceharness.errors import ScenarioError
-from voiceharness.scenario.checks import Ended, ResponseLatency, Transcript
+from voiceharness.scenario.checks import Ended, Overlap, ResponseLatency, Transcript
 from voiceharness.scenario.place import Place
 from voiceharness.scenario.steps import (
     AnyStep,
@@ -94,6 +94,9 @@ def test_a_step_has_a_short_label(step: AnyStep, label: str) -> None:
         (Interrupt(after=seconds(1), digits="1", method="info"), (Requirement("dtmf", "info"),)),
         (Line("hold"), (Requirement("call_control", "hold"),)),
         (Hangup(), ()),
+        (Check(Ended(by="agent", within=5.0)), (Requirement("tells_the_end"),)),
+        (Check(Ended(by="limit")), ()),
+        (Check(Overlap(at_most=1.0)), ()),
     ],
 )
 def test_a_step_knows_what_it_needs_of_its_adapter(step: AnyStep, requirements: tuple[Requirement, ...]) -> None:

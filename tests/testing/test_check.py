@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -100,7 +101,7 @@ def test_nothing_is_left_after_two_hundred_calls() -> None:
 
 def test_a_transport_that_cannot_tell_the_end_is_not_asked_to() -> None:
     class Endless(InProcess):
-        tells_the_end = False
+        capabilities = replace(InProcess.capabilities, tells_the_end=False)
 
     exempt = run_virtual(check_adapter(Endless, host, rules=rules("the end of the call", "a failure of the agent")))
     assert set(exempt.values()) == {"its transport does not tell that the agent has ended"}

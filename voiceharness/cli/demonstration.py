@@ -8,6 +8,7 @@ from voiceharness.cli.codes import INTERRUPTED
 from voiceharness.cli.output import Progress, takes_unicode, tell
 from voiceharness.cli.suite import SuiteRun
 from voiceharness.report.printable import printable
+from voiceharness.scenario.result import EXIT_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,10 @@ _REASONS_TOLD: Final = 2
 
 
 def run_demo_suite(*, out: Path, junit: Path | None, as_json: bool, over: str = "in_process") -> int:
-    """Run the demo and return 0 if every verdict was the true one: a fault that was planted is to be found."""
+    """Run the demo and return 0 if every verdict was the true one: a fault that was planted is to be found.
+
+    It is 4 if the transport can carry none of the calls.
+    """
     from voiceharness.demo.suite import run_demo
 
     progress = Progress()
@@ -33,13 +37,14 @@ def tell_verdicts(
     verdicts: Iterable[DemoVerdict], progress: Progress, *, out: Path, junit: Path | None, as_json: bool
 ) -> int:
     """Save and tell of each call as it ends, and return the exit code."""
-    suite, wrong, interrupted = SuiteRun("voiceharness demo", out), list[str](), False
+    suite, wrong, made, interrupted = SuiteRun("voiceharness demo", out), list[str](), 0, False
     try:
         for verdict in verdicts:
             progress.clear()
             folder = suite.add(verdict.result)
             if not as_json:
                 tell(_told(verdict, folder))
+            made += verdict.result.outcome != "unsupported"
             if not verdict.as_expected:
                 wrong.append(verdict.result.scenario)
     except KeyboardInterrupt:
@@ -51,8 +56,10 @@ def tell_verdicts(
         tell(f"interrupted after {len(calls)} calls")
         return INTERRUPTED
     if not as_json:
-        tell(f"the demo failed on {', '.join(wrong)}" if wrong else _closing(len(calls), out))
-    return 1 if wrong else 0
+        tell(f"the demo failed on {', '.join(wrong)}" if wrong else _closing(len(calls), made, out))
+    if wrong:
+        return EXIT_CODES["failed"]
+    return EXIT_CODES["passed" if made or not calls else "unsupported"]
 
 
 def _told(verdict: DemoVerdict, folder: Path) -> str:
@@ -63,10 +70,14 @@ def _told(verdict: DemoVerdict, folder: Path) -> str:
     lines = [f"{sign} {result.scenario} ({length:.1f} s): {verdict.explanation}"]
     if not result.passed:
         lines += [f"    {line}" for line in result.explain().splitlines()[:_REASONS_TOLD]]
+    if not result.passed and result.record is not None:
         lines.append(f"    listen: {folder / 'recording.wav'}")
     return printable("\n".join(lines))
 
 
-def _closing(count: int, out: Path) -> str:
+def _closing(count: int, made: int, out: Path) -> str:
+    if not made:
+        return "this transport can carry none of the demo's calls"
     look = f"to see and hear every call: open {out / 'index.html'} in a browser, or voiceharness show {out}/<call>"
-    return f"{look}\nthe demo passed: {count} verdicts, all true"
+    not_made = f"; {count - made} not called" if made < count else ""
+    return f"{look}\nthe demo passed: {made} verdicts, all true{not_made}"

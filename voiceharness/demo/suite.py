@@ -1,7 +1,7 @@
 """The demo's suite: calls to a healthy appointment line, which pass, and to lines with a planted fault, which must not.
 
 The demo passes when every verdict is the true one: the healthy line passes every call, and each planted fault is found
-for its own reason.
+for its own reason. A call that its transport cannot carry is not made, and says why; that is a true verdict as well.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ DEMO_CALLS: Final = (
     DemoCall("interrupts after three words"),
     DemoCall("says mm-hmm while it listens"),
     DemoCall("says nothing"),
+    DemoCall("changes its mind"),
     DemoCall("interrupts the greeting", "talks_on", frozenset({"stop_latency"})),
     DemoCall(
         "interrupts the greeting",
@@ -69,7 +70,7 @@ DEMO_CALLS: Final = (
         frozenset({"false_yield", "stopped_not_resumed", "transcript"}),
     ),
 )
-"""A healthy line five times, then five planted faults."""
+"""A healthy line six times, then five planted faults."""
 
 
 def demo_scenarios() -> tuple[Scenario, ...]:
@@ -102,6 +103,8 @@ def run_demo(
 
 
 def _judged(call: DemoCall, result: CallResult) -> DemoVerdict:
+    if result.outcome == "unsupported":
+        return DemoVerdict(result, True, "not called: this transport cannot carry it")
     if call.fault is None:
         healthy = "the line is healthy, and the call passed"
         return DemoVerdict(result, result.passed, healthy if result.passed else "the line is healthy: a false alarm")

@@ -31,6 +31,7 @@ __all__ = [
     "StopLatency",
     "Transcript",
     "judges_words",
+    "needs_the_end",
     "require_words",
 ]
 
@@ -185,6 +186,11 @@ Expectation: TypeAlias = (
 def judges_words(expectation: Expectation) -> bool:
     """Say whether an expectation is about the agent's words."""
     return isinstance(expectation, Transcript) and expectation.by == "agent"
+
+
+def needs_the_end(expectation: Expectation) -> bool:
+    """Say whether an expectation can only be judged where the transport tells that the agent has hung up."""
+    return isinstance(expectation, Ended) and expectation.by == "agent"
 
 
 def require_words(phrase: str | None, what: str) -> None:

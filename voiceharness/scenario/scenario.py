@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final, TypeAlias
 from voiceharness.capabilities import Direction, Requirement
 from voiceharness.errors import ScenarioError
 from voiceharness.measure.finding import FindingKind  # noqa: TC001 (read at run time to describe the fields)
-from voiceharness.scenario.checks import Expectation, judges_words
+from voiceharness.scenario.checks import Expectation, judges_words, needs_the_end
 from voiceharness.scenario.fields import (
     CHECKED,
     Count,
@@ -22,7 +22,7 @@ from voiceharness.scenario.fields import (
 )
 from voiceharness.scenario.line_profile import CLEAN_LINE, LineProfile
 from voiceharness.scenario.place import Place  # noqa: TC001 (read at run time to describe the fields)
-from voiceharness.scenario.steps import AnyStep, Check, Hangup, Line
+from voiceharness.scenario.steps import TELLS_THE_END, AnyStep, Check, Hangup, Line
 
 __all__ = ["RATES", "LineProfile", "Rate", "Scenario"]
 
@@ -84,6 +84,7 @@ class Scenario:
         needs = [Requirement("direction", self.direction)]
         for step in self.steps:
             needs += step.requirements()
+        needs += [TELLS_THE_END for limit in self.limits if needs_the_end(limit)]
         return tuple(dict.fromkeys(needs))
 
     @property

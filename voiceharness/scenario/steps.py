@@ -13,7 +13,7 @@ from voiceharness.audio.chunk import AudioChunk  # noqa: TC001 (read at run time
 from voiceharness.capabilities import CallAction, DtmfMethod, Requirement
 from voiceharness.errors import ScenarioError
 from voiceharness.measure.utterances import Intent  # noqa: TC001 (read at run time to describe the fields)
-from voiceharness.scenario.checks import Expectation, judges_words, require_words
+from voiceharness.scenario.checks import Expectation, judges_words, needs_the_end, require_words
 from voiceharness.scenario.fields import (
     CHECKED,
     Digits,
@@ -31,6 +31,7 @@ from voiceharness.scenario.place import Place  # noqa: TC001 (read at run time t
 from voiceharness.scenario.triggers import AfterSeconds, AfterText, AfterWords, AtTime, Trigger, WordTrigger
 
 __all__ = [
+    "TELLS_THE_END",
     "AnyStep",
     "Check",
     "Hangup",
@@ -48,6 +49,8 @@ __all__ = [
 
 Via: TypeAlias = Literal["auto", "speech", "signal", "both"]
 Method: TypeAlias = Literal["auto"] | DtmfMethod
+
+TELLS_THE_END = Requirement("tells_the_end")
 
 _LABEL_LENGTH = 40
 
@@ -285,6 +288,10 @@ class Check(Step):
     expectation: Expectation
 
     kind: ClassVar[str] = "check"
+
+    def requirements(self) -> tuple[Requirement, ...]:
+        """Return that the end of the call is told, if the agent's hang-up is expected."""
+        return (TELLS_THE_END,) if needs_the_end(self.expectation) else ()
 
     @property
     def needs_words(self) -> bool:

@@ -48,11 +48,11 @@ class SoundCard(VoiceAgentAdapter):
 
     name = "sound_card"
     extra = "sound"
-    tells_the_end = False
     capabilities = AdapterCapabilities(
         dtmf=frozenset({"inband"}),
         directions=frozenset({"dial"}),
         rates=frozenset({8000, 16000, 48000}),
+        tells_the_end=False,
     )
     timing = Timing(paced_by="transport", playout="live")
 
@@ -66,7 +66,7 @@ class SoundCard(VoiceAgentAdapter):
         user_channel: Annotated[int, Option("channel of the input on which the user is; 0: none")] = 0,
         server: Annotated[str, Option("address of the PulseAudio server; empty: the session's")] = "",
         device_rate: Annotated[int, Option("rate to open the devices at; 0: their own", "Hz")] = 0,
-        latency_ms: Annotated[int, Option("latency to ask the driver for", "ms")] = 40,
+        latency_ms: Annotated[int, Option("how much the driver buffers in each direction", "ms")] = 150,
         lead_ms: Annotated[int, Option("how far ahead user audio is made, a multiple of 10", "ms")] = 100,
         delay_ms: Annotated[float | None, Option("how long the path takes, if you know it", "ms")] = None,
         chirp: Annotated[bool, Option("measure the path with a chirp first; only if no agent listens yet")] = False,
