@@ -17,7 +17,7 @@ bin := $(VENV)/bin
 pip := $(bin)/python -m pip --disable-pip-version-check install --quiet
 pytest := $(bin)/pytest$(if $(SEED), --randomly-seed=$(SEED))
 
-.PHONY: demo test lint suite realtime real-agents virtual wheel peers clean
+.PHONY: demo test lint suite realtime real-agents virtual baresip wheel peers clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.demo
@@ -44,6 +44,10 @@ real-agents: $(VENV)/.real-agents
 
 virtual: $(VENV)/.test
 	$(pytest) -n $(JOBS) -m virtual
+
+# SIP on the library that has a wheel for every Python.
+baresip: $(VENV)/.test
+	$(pytest) -n 0 --reruns 2 tests/adapters/sip/test_baresip_backend.py
 
 # The wheel is built from the source distribution, so that both are known to be whole.
 wheel: $(VENV)/.dev

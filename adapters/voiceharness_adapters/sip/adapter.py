@@ -27,13 +27,21 @@ from voiceharness.errors import (
 )
 from voiceharness.events import EndOfStream, RemoteHangup
 from voiceharness_adapters.sip.artefacts import trace_text, wav_bytes
-from voiceharness_adapters.sip.backends import CAPABILITIES, CONCEALMENT, TIMING, UPPER_BOUND, USUAL_WAIT
+from voiceharness_adapters.sip.backends import (
+    CAPABILITIES,
+    CONCEALMENT,
+    LOSS_BLURS_TIME,
+    TIMING,
+    UPPER_BOUND,
+    USUAL_WAIT,
+)
 from voiceharness_adapters.sip.endpoint import SipEndpoint
 from voiceharness_adapters.sip.inbox import Inbox
 from voiceharness_adapters.sip.media import UserMedia
 from voiceharness_adapters.sip.quality import RtpQuality
 from voiceharness_adapters.sip.session import agreed_session
 from voiceharness_adapters.sip.settings import SipSettings, Srtp, Transport, choose_backend, codecs_of
+from voiceharness_adapters.sip.watch import MediaWatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -170,7 +178,9 @@ class Sip(VoiceAgentAdapter):
             lead=self._lead,
             usual_wait=USUAL_WAIT[self.backend],
             concealment=CONCEALMENT[self.backend],
-            timeout=self._media_timeout,
+            watch=MediaWatch(
+                self._media_timeout, started_ns=answered.at_ns, loss_blurs_time=LOSS_BLURS_TIME[self.backend]
+            ),
             answered=answered,
         )
         call.listen(self._media.heard, self._told)
@@ -392,9 +402,17 @@ class Sip(VoiceAgentAdapter):
             **{f"rtp_{name}": getattr(quality, name) for name in quality.__slots__},
         }
         if self._media is not None:
+            measured = self._media.measured and quality.ran_dry == 0
             facts["holdback_ms"] = round(self._media.holdback * 1000, 1)
-            facts["holdback_measured"] = self._media.measured and quality.ran_dry == 0
+            facts["holdback_measured"] = measured
+            facts["timing"] = "exact" if measured else "approximate" if self._timing_is_blurred else "to half a frame"
         return facts
+
+    @property
+    def _timing_is_blurred(self) -> bool:
+        quality = self.quality
+        disorder = quality.lost + quality.discarded if LOSS_BLURS_TIME[self.backend] else 0
+        return bool(disorder or quality.ran_dry)
 
     def artefacts(self) -> dict[str, bytes]:
         """Return the SIP messages, without credentials, and the early media."""

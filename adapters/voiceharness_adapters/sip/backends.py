@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from voiceharness_adapters.sip.settings import Backend
 
-__all__ = ["CAPABILITIES", "CONCEALMENT", "TIMING", "UPPER_BOUND", "USUAL_WAIT"]
+__all__ = ["CAPABILITIES", "CONCEALMENT", "LOSS_BLURS_TIME", "TIMING", "UPPER_BOUND", "USUAL_WAIT"]
 
 UPPER_BOUND: Final = AdapterCapabilities(
     dtmf=frozenset({"rfc4733", "info", "inband"}),
@@ -35,3 +35,6 @@ CONCEALMENT: Final[Mapping[Backend, float]] = {"pjsua2": 0.005, "baresip": 0.0}
 
 USUAL_WAIT: Final[Mapping[Backend, float]] = {"pjsua2": 0.030, "baresip": 0.095}
 """Seconds that a packet usually waits in the worker's buffers; to half a frame, whatever the clocks' phase."""
+
+LOSS_BLURS_TIME: Final[Mapping[Backend, bool]] = {"pjsua2": False, "baresip": True}
+"""Whether a backend says nothing of a packet that was lost, so that one has to tell by the time when others come."""

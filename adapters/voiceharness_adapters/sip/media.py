@@ -18,12 +18,13 @@ from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.dtmf import DtmfDetector
 from voiceharness.events import Digit, MediaTrouble, ProtocolFault
 from voiceharness_adapters.sip.ticks import Ticks
-from voiceharness_adapters.sip.watch import Finding, MediaWatch
+from voiceharness_adapters.sip.watch import Finding
 
 if TYPE_CHECKING:
     from voiceharness.adapter import TurnTaker
     from voiceharness_adapters.sip.call import SipCall
     from voiceharness_adapters.sip.inbox import Inbox
+    from voiceharness_adapters.sip.watch import MediaWatch
     from voiceharness_adapters.sip.wire import Heard
     from voiceharness_adapters.sip.worker import Event
 
@@ -57,7 +58,7 @@ class UserMedia:
         lead: int,
         usual_wait: float,
         concealment: float,
-        timeout: float,
+        watch: MediaWatch,
         answered: Heard,
     ) -> None:
         self.findings: list[tuple[int, Finding]] = []
@@ -75,7 +76,7 @@ class UserMedia:
         self._detector = DtmfDetector(rate)
         self._unexamined = bytearray()
         self._signalled: Digit | None = None
-        self._watch = MediaWatch(timeout, started_ns=answered.at_ns)
+        self._watch = watch
         self._held = False
         frame = rate // FRAMES_PER_SECOND
         self._silence = bytes(2 * frame)

@@ -54,15 +54,17 @@ class MediaWatch:
     """Finds that no media comes, that it stopped, and that it comes in disorder; each once per occasion.
 
     Disorder that goes on is told again when it has grown by a quarter, and at the end. ``timeout`` is how long, in
-    seconds, the peer may send nothing while the call is not held (0: for ever).
+    seconds, the peer may send nothing while the call is not held (0: for ever). ``loss_blurs_time`` says that
+    the places of what is heard are less sure where packets are missing.
     """
 
-    def __init__(self, timeout: float, *, started_ns: int) -> None:
+    def __init__(self, timeout: float, *, started_ns: int, loss_blurs_time: bool = False) -> None:
         self._timeout_ns = round(timeout * _NS)
         self._received = 0
         self._since_ns = self._looked_ns = started_ns
         self._silent = False
         self._jitter_ms = 0.0
+        self._blurred = {"rtp_lost", "rtp_late"} if loss_blurs_time else set()
         self._counts = {kind: _Count() for kind in _COUNTED}
 
     @property
@@ -113,5 +115,7 @@ class MediaWatch:
                 continue
             of_kind.told = count
             since_ns = self._looked_ns if of_kind.since_ns is None else of_kind.since_ns
-            share = f"{count:.0f} packets {what}, and {received:.0f} came"
-            yield Finding(kind, f"{share} so far", figure=count, unit="packets", duration=(at_ns - since_ns) / _NS)
+            detail = f"{count:.0f} packets {what}, and {received:.0f} came so far"
+            if kind in self._blurred:
+                detail += "; the timing of this call is approximate"
+            yield Finding(kind, detail, figure=count, unit="packets", duration=(at_ns - since_ns) / _NS)

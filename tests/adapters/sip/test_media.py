@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from tests.adapters.sip.peer import SipPeer
     from voiceharness.protocols.rtp import RtpPacket
+    from voiceharness_adapters.sip.settings import Backend
 
 __all__: list[str] = []
 
@@ -73,19 +74,20 @@ ATTEMPTS = 3
 """Runs of a timing test on a machine that may be busy with something else."""
 
 
+@pytest.mark.parametrize("backend", ["pjsua2", "baresip"])
 @pytest.mark.parametrize("phase_ms", [4, 11, 17])
-def test_latency_is_that_on_the_wire(phase_ms: int) -> None:
+def test_latency_is_that_on_the_wire(phase_ms: int, backend: Backend) -> None:
     """A peer of plain sockets knows when the user's sound came and when its own left; the recording must agree."""
     errors = []
     for _ in range(ATTEMPTS):
-        error, certain = run_real(_latency_error(phase_ms))
+        error, certain = run_real(_latency_error(phase_ms, backend))
         errors.append(error)
         if abs(error) < (0.004 if certain else 0.02):
             return
     pytest.fail(f"the recording's latency is off by {errors} s")
 
 
-async def _latency_error(phase_ms: int) -> tuple[float, bool]:
+async def _latency_error(phase_ms: int, backend: Backend) -> tuple[float, bool]:
     """Measured less true latency of an agent whose packets have some phase, and whether it ought to be exact."""
     wire: dict[str, float] = {}
 
@@ -106,7 +108,7 @@ async def _latency_error(phase_ms: int) -> tuple[float, bool]:
             agent.send(packet if speaks else replace(packet, payload=g711.encode(bytes(320))))
 
     async with peer(media=media, heard=heard) as agent:
-        adapter = Sip(agent.uri)
+        adapter = Sip(agent.uri, backend=backend)
         async with on_line(adapter) as line:
             said = line.say(tone(700, 0.2), at=3200)
             await line.until_position(12000)

@@ -353,13 +353,21 @@ def _statistics(taken: _Call) -> Fields:
     pump, final = taken.pump, taken.call.final_stats
     if pump is None:
         return {}
-    own: Fields = {"late": pump.late, "frame_ms": FRAME_MS, "received": pump.heard, "buffer_empty": pump.ran_dry + 1}
+    reserve = pump.reserve
+    own: Fields = {
+        "late": pump.late,
+        "frame_ms": FRAME_MS,
+        "received": reserve.heard,
+        "lost": max(0, reserve.lost),
+        "discarded": reserve.late,
+        "buffer_empty": reserve.begun,
+    }
     if final is None:
         return own
     return own | {
         "received": final.rx_packets,
-        "lost": final.rx_lost,
-        "jitter_ms": final.rx_jitter_ms,
+        "lost": final.rx_lost if final.jbuf_lost is None else final.jbuf_lost,
+        "jitter_ms": final.rx_jitter_ms or final.jbuf_jitter_ms or 0.0,
         "sent": final.tx_packets,
         "sent_lost": final.tx_lost,
         "round_trip_ms": final.rtt_ms,

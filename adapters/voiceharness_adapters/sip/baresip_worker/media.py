@@ -1,8 +1,8 @@
 """A call's audio on baresip: a 20 ms tick of our own between the stack's buffers and the owner.
 
-The stack sends and receives on threads of its own and gives neither time nor position of what it received; a lost
-packet makes its stream shorter. So a tick takes one frame from what has come, with one frame in reserve against the
-two clocks' phases, and sound has the place of the tick that took it: right to about a frame, less so under loss.
+The stack sends and receives on threads of its own and gives neither time nor position of what it received. So a tick
+takes one frame from what has come (:mod:`~voiceharness_adapters.sip.baresip_worker.reserve`), and sound has the place
+of the tick that took it: right to half a frame.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from baresip import AudioNotActive, AudioRestarted
 
 from voiceharness.clock import NS, LoopClock
+from voiceharness_adapters.sip.baresip_worker.reserve import Reserve
 from voiceharness_adapters.sip.channel import now_ns
 from voiceharness_adapters.sip.wire import NOTHING_SENT
 
@@ -28,21 +29,20 @@ if TYPE_CHECKING:
 __all__ = ["Pump"]
 
 FRAME_MS: Final = 20
-_RESERVE: Final = 2
-_MOST_WAITING: Final = 6
+_FRAME_NS: Final = FRAME_MS * NS // 1000
 _READ_SIZE: Final = 1 << 16
 
 
 class Pump:
     """Ticks for one call, from its first media to its end.
 
-    ``on_ready`` is called when the stack has audio streams. ``late`` counts frames that came after their tick.
+    ``on_ready`` is called when the stack has audio streams. ``late`` counts the owner's frames that came after their
+    tick; ``reserve`` counts those that were received.
     """
 
     def __init__(self, number: int, call: Call, rate: int, channel: Channel) -> None:
         self.late = 0
-        self.ran_dry = 0
-        self.heard = 0
+        self.reserve = Reserve(2 * rate * FRAME_MS // 1000)
         self.on_ready: Callable[[], None] = lambda: None
         self._number = number
         self._call = call
@@ -51,14 +51,13 @@ class Pump:
         self._tick = 0
         self._size = 2 * rate * FRAME_MS // 1000
         self._silence = bytes(self._size)
-        self._waiting = bytearray()
-        self._flowing = False
         self._primed = False
 
     def follow(self, call: Call) -> None:
         """Go on with another call: the one this was referred to."""
         self._call = call
         self._primed = False
+        self.reserve.restart()
 
     def put(self, frame: Frame) -> None:
         """Take a frame for a tick to come; called on the reading thread."""
@@ -72,8 +71,10 @@ class Pump:
         clock = LoopClock()
         start_ns = clock.now_ns()
         while True:
-            await clock.sleep_until_ns(start_ns + self._tick * FRAME_MS * NS // 1000)
-            sent, heard = self._send(), self._hear()
+            due_ns = start_ns + self._tick * _FRAME_NS
+            await clock.sleep_until_ns(due_ns)
+            behind = (clock.now_ns() - due_ns) // _FRAME_NS
+            sent, heard = self._send(), self._hear(behind)
             self._channel.heard(self._number, self._tick, sent, now_ns(), heard)
             self._tick += 1
 
@@ -88,22 +89,11 @@ class Pump:
             self._call.audio.write(_spread(pcm or self._silence, channels))
         return NOTHING_SENT if pcm is None else self._tick
 
-    def _hear(self) -> bytes:
+    def _hear(self, behind: int) -> bytes:
         with suppress(AudioNotActive, AudioRestarted):
             channels = self._call.audio.info().rx_channels
-            self._waiting += _joined(self._call.audio.read(_READ_SIZE), channels)
-        if len(self._waiting) > _MOST_WAITING * self._size:
-            del self._waiting[: -_RESERVE * self._size]
-        enough = self._size if self._flowing else _RESERVE * self._size
-        if len(self._waiting) < enough:
-            self.ran_dry += self._flowing
-            self._flowing = False
-            return b""
-        self._flowing = True
-        self.heard += 1
-        heard = bytes(self._waiting[: self._size])
-        del self._waiting[: self._size]
-        return heard
+            self.reserve.put(_joined(self._call.audio.read(_READ_SIZE), channels))
+        return self.reserve.take(behind)
 
 
 def _spread(pcm: bytes, channels: int) -> bytes:
