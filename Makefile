@@ -17,7 +17,7 @@ bin := $(VENV)/bin
 pip := $(bin)/python -m pip --disable-pip-version-check install --quiet
 pytest := $(bin)/pytest$(if $(SEED), --randomly-seed=$(SEED))
 
-.PHONY: demo test lint suite realtime real-agents virtual baresip wheel peers clean
+.PHONY: demo test lint suite realtime real-agents virtual baresip websockets wheel peers clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.demo
@@ -48,6 +48,16 @@ virtual: $(VENV)/.test
 # SIP on the library that has a wheel for every Python.
 baresip: $(VENV)/.test
 	$(pytest) -n 0 --reruns 2 tests/adapters/sip/test_baresip_backend.py
+
+# Media streams on every version of websockets that they are declared for; the environment has but one.
+WEBSOCKETS := 15 16 17
+SOCKET_TESTS := tests/adapters/twilio/test_adapter.py tests/adapters/twilio/test_asgi_server.py tests/scripted/wire
+
+websockets: $(VENV)/.dev
+	@for version in $(WEBSOCKETS); do \
+		$(pip) --no-deps --upgrade --target .make/websockets-$$version "websockets==$$version.*" && \
+		PYTHONPATH=.make/websockets-$$version $(pytest) -n 0 --reruns 2 $(SOCKET_TESTS) || exit 1; \
+	done
 
 # The wheel is built from the source distribution, so that both are known to be whole.
 wheel: $(VENV)/.dev
