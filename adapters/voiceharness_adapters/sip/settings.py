@@ -31,7 +31,7 @@ class SipSettings:
     ``user`` is its own name. With a ``registrar`` (host or host:port) it registers there, as ``auth_user`` (default:
     ``user``) with ``password``, for ``expires`` seconds; requests go through ``proxy`` (host or host:port) if given.
     ``codecs`` are offered in this order. ``rate`` is the line rate in hertz, at which the media bridge runs too. With
-    ``tls_authorities`` (a PEM file) the peer's certificate is verified. ``send_loss_percent`` drops packets on purpose.
+    ``tls_authorities`` (a PEM file) the peer's certificate is verified.
     """
 
     host: str = "127.0.0.1"
@@ -50,12 +50,13 @@ class SipSettings:
     tls_certificate: str = ""
     tls_key: str = field(default="", repr=False)
     tls_authorities: str = ""
-    send_loss_percent: int = 0
     backend: Backend = "pjsua2"
 
     def __post_init__(self) -> None:
         if self.srtp == "dtls" and self.backend != "baresip":
             raise OptionError("sip: srtp 'dtls' needs the backend 'baresip'; pjsua2 has srtp by SDES: 'mandatory'")
+        if self.public_address and self.backend == "baresip":
+            raise OptionError("sip: public_address needs the backend 'pjsua2'; baresip tells the address it listens on")
         unlike = [codec for codec in self.codecs if _RATES[codec] != self.rate]
         if self.backend == "baresip" and unlike:
             raise OptionError(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import baresip
 
 from voiceharness.clock import LoopClock
-from voiceharness_adapters.sip.baresip_worker.configuration import extra_configuration, free_port
+from voiceharness_adapters.sip.baresip_worker.configuration import extra_configuration, free_port, own_address
 from voiceharness_adapters.sip.baresip_worker.log import SipTrace
 from voiceharness_adapters.sip.baresip_worker.media import FRAME_MS, Pump
 from voiceharness_adapters.sip.channel import now_ns
@@ -127,22 +127,23 @@ class BaresipBackend:
     async def _start(self, options: Fields) -> Fields:
         self._options = options
         port = options["port"] or free_port(options["host"])
+        host = own_address(options["host"])
         logging.getLogger("baresip.native.sip").addHandler(self._trace)
         logging.getLogger("baresip.native.sip").setLevel(logging.DEBUG)
         await self._runtime.start(
             baresip.Config(
-                net_interface=options["host"],
+                net_interface=host,
                 max_concurrent_calls=None,
                 sip_trace=True,
                 extra_config_text=extra_configuration(options, port),
             )
         )
-        self._agent = await baresip.UserAgent.create(self._runtime, self._account(f"{options['host']}:{port}"))
+        self._agent = await baresip.UserAgent.create(self._runtime, self._account(f"{host}:{port}"))
         self._runtime.subscribe(self._take_event)  # before the agent's own listener, which makes the call of it
         self._agent.on_incoming(self._incoming)
         where = port + 1 if options["transport"] == "tls" else port
         return {
-            "address": f"{options['host']}:{where}",
+            "address": f"{host}:{where}",
             "version": f"baresip-python {baresip.__version__}",
             "calls": _MANY_CALLS,
         }

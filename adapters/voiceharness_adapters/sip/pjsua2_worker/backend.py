@@ -188,7 +188,6 @@ class Pjsua2Backend:
         media.sndAutoCloseTime = -1
         media.jbInit = _JITTER_BUFFER_MS
         media.jbMinPre = media.jbMaxPre = 0
-        media.txDropPct = options.get("send_loss_percent", 0)
         _keep_all_frames(config)
         config.logConfig.level = _LOG_LEVEL
         config.logConfig.consoleLevel = _LOG_LEVEL  # the level that a log writer sees
