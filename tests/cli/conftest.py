@@ -35,6 +35,9 @@ boastful = tests.matrix.adapters:Boastful
 [voiceharness.hosts]
 unreachable = voiceharness_adapters.in_process:host
 boastful = voiceharness_adapters.in_process:host
+
+[voiceharness.audits]
+boastful = tests.matrix.adapters:Boastful
 """
 
 

@@ -63,6 +63,7 @@ def test_programs_get_every_finding(capsys: pytest.CaptureFixture[str]) -> None:
     report = json.loads(capsys.readouterr().out)
     assert report["format"] == "voiceharness-audit/1"
     assert report["findings"][0] == {
+        "check": "unsigned_request",
         "attack": "webhook without a signature",
         "verdict": "refused",
         "detail": "HTTP 403",

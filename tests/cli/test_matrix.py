@@ -69,6 +69,21 @@ def test_an_adapter_that_serves_nobody_says_so_and_is_probed_by_its_options(cli:
     assert "answered by the user's agent" in probed.out
 
 
+def test_the_attacks_on_agents_are_rows_of_an_adapter_that_has_them(cli: Cli) -> None:
+    ended = cli("matrix", "--only", "twilio:audit:forged_call", "--only", "twilio:silence")
+    assert ended.code == 0
+    assert "  audit:forged_call        -     -     shown              refused: stream of a call" in ended.out
+    assert "'audit:forged_call' is no capability" in cli("matrix", "--only", "in_process:audit:forged_call").err
+
+
+def test_a_broken_audit_is_told_and_breaks_nothing(cli: Cli) -> None:
+    ended = cli("matrix", "--only", "boastful:silence")
+    assert ended.code == 0
+    assert (
+        "the agents of boastful are not audited: audit 'boastful' of vh-adapters-for-tests 1.0 is no Audit" in ended.err
+    )
+
+
 def test_a_broken_package_is_a_column_that_names_it(cli: Cli) -> None:
     ended = cli("matrix", "--only", "missing:silence")
     assert ended.code == 4

@@ -1,25 +1,22 @@
 """``voiceharness audit``: attack an agent as a stranger would, and say what it refuses.
 
 The attacks belong to a transport, so each transport's package offers its own, as an entry point of the group
-``voiceharness.audits``: an async function of the agent's URL, with ``token`` and ``patience``.
+``voiceharness.audits``: an :class:`~voiceharness.audit.Audit`.
 """
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from voiceharness.cli.output import tell, tell_json
 from voiceharness.clock import run_real
-from voiceharness.errors import UnknownAdapterError
+from voiceharness.registry import load_audit
 from voiceharness.report.serialization import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from voiceharness.audit import AuditReport
 
-__all__ = ["AUDITS", "audit_agent"]
-
-AUDITS: Final = "voiceharness.audits"
+__all__ = ["audit_agent"]
 
 
 def audit_agent(*, transport: str, url: str, token: str | None, patience: float, as_json: bool) -> int:
@@ -38,13 +35,5 @@ def audit_agent(*, transport: str, url: str, token: str | None, patience: float,
     return 0 if report.passed else 1
 
 
-async def _audit(transport: str, url: str, token: str | None, patience: float) -> Any:  # Any: the transport's report
-    return await _attacks(transport)(url, token=token, patience=patience)
-
-
-def _attacks(transport: str) -> Callable[..., Awaitable[Any]]:
-    offered = {entry.name: entry for entry in entry_points(group=AUDITS)}
-    if transport not in offered:
-        raise UnknownAdapterError(f"there is no audit of {transport!r}; there are: {', '.join(offered) or 'none'}")
-    attacks: Callable[..., Awaitable[Any]] = offered[transport].load()
-    return attacks
+async def _audit(transport: str, url: str, token: str | None, patience: float) -> AuditReport:
+    return await load_audit(transport).run(url, token=token, patience=patience)

@@ -16,6 +16,7 @@ from voiceharness.matrix import (
     PROBES,
     Column,
     Subject,
+    audit_probes,
     differences,
     exit_code,
     load_matrix,
@@ -27,12 +28,14 @@ from voiceharness.matrix import (
 from voiceharness.matrix.page import html_page
 from voiceharness.matrix.text import console_text, markdown_text
 from voiceharness.registry import (
+    AUDITS,
     DIALLERS,
     HOSTS,
     REQUIRED,
     create,
     load_adapter,
     load_agent,
+    load_audit,
     load_host,
     options_of,
     plugins,
@@ -93,20 +96,32 @@ def _chosen(adapters: Sequence[str], only: Sequence[str]) -> dict[str, tuple[Pro
     """Return which probes to make of which adapter; ``only`` names cells, as ``adapter:capability``."""
     if not only:
         names = adapters or dict.fromkeys(plugin.name for plugin in plugins())
-        return dict.fromkeys(names, PROBES)
+        return {name: _probes_of(name) for name in names}
     if adapters:
         raise OptionError("--only names its adapters itself; leave --adapter out")
     wanted: dict[str, list[str]] = {}
     for cell in only:
         adapter, _, capability = cell.partition(":")
         wanted.setdefault(adapter, []).append(capability)
-    return {adapter: tuple(_probe(name) for name in names) for adapter, names in wanted.items()}
+    return {adapter: tuple(_probe(adapter, name) for name in names) for adapter, names in wanted.items()}
 
 
-def _probe(name: str) -> Probe:
-    found = next((probe for probe in PROBES if probe.name == name), None)
+def _probes_of(adapter: str) -> tuple[Probe, ...]:
+    """Return all probes of an adapter: those of every adapter, and the attacks on its agents where there are any."""
+    if adapter not in {plugin.name for plugin in plugins(AUDITS)}:
+        return PROBES
+    try:
+        return (*PROBES, *audit_probes(load_audit(adapter)))
+    except VoiceHarnessError as error:
+        complain(f"the agents of {adapter} are not audited: {error}")
+        return PROBES
+
+
+def _probe(adapter: str, name: str) -> Probe:
+    probes = _probes_of(adapter)
+    found = next((probe for probe in probes if probe.name == name), None)
     if found is None:
-        known = ", ".join(probe.name for probe in PROBES)
+        known = ", ".join(probe.name for probe in probes)
         raise OptionError(f"--only is ADAPTER:CAPABILITY, and {name!r} is no capability; there are: {known}")
     return found
 

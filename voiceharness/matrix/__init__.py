@@ -5,6 +5,7 @@ from voiceharness.matrix.diff import Change, differences
 from voiceharness.matrix.document import MatrixDocument, exit_code, load_matrix, matrix_document, replaced, schema
 from voiceharness.matrix.probe import Probe
 from voiceharness.matrix.probes import PROBES
+from voiceharness.matrix.probes.audits import audit_probes
 from voiceharness.matrix.probing import Column, probe_adapter, troubled_column
 from voiceharness.matrix.subject import Subject
 
@@ -19,6 +20,7 @@ __all__ = [
     "Proof",
     "Subject",
     "Verdict",
+    "audit_probes",
     "differences",
     "exit_code",
     "load_matrix",

@@ -14,7 +14,7 @@ Verdict = Literal["demonstrated", "failed", "works_undeclared", "not_declared", 
 VERDICTS: Final[Mapping[Verdict, str]] = MappingProxyType(
     {
         "demonstrated": "a call showed it",
-        "failed": "declared (or part of the contract of every adapter), and no call could show it",
+        "failed": "declared (or asked of every adapter, or of a careful agent), and no call could show it",
         "works_undeclared": "a call showed it, though it is not declared",
         "not_declared": "not declared, and no call showed it",
         "not_testable_here": "no call could tell, for the reason given",

@@ -68,8 +68,12 @@ class MatrixDocument(TypedDict):
 
 def matrix_document(columns: Iterable[Column]) -> MatrixDocument:
     """Make the document of some columns."""
-    adapters = [_adapter(column) for column in columns]
-    return {"format": MATRIX_FORMAT, "about": {probe.name: probe.about for probe in PROBES}, "adapters": adapters}
+    about = {probe.name: probe.about for probe in PROBES}
+    adapters: list[AdapterEntry] = []
+    for column in columns:
+        about.update(column.about)
+        adapters.append(_adapter(column))
+    return {"format": MATRIX_FORMAT, "about": about, "adapters": adapters}
 
 
 def load_matrix(path: Path) -> MatrixDocument:
@@ -96,7 +100,8 @@ def replaced(earlier: MatrixDocument, newer: MatrixDocument) -> MatrixDocument:
         cells |= {cell["capability"]: cell for cell in entry["cells"]}
         in_order = sorted(cells.values(), key=lambda cell: ORDER.get(cell["capability"], len(ORDER)))
         adapters[entry["adapter"]] = {**entry, "cells": in_order}
-    return {**newer, "adapters": list(adapters.values())}
+    about = {**newer["about"], **earlier["about"], **newer["about"]}
+    return {**newer, "about": about, "adapters": list(adapters.values())}
 
 
 def schema() -> Any:  # Any: a JSON schema

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from voiceharness.capabilities import AdapterCapabilities
 from voiceharness.clock import run_real, run_virtual
@@ -15,7 +16,7 @@ from voiceharness.matrix.probes import PROBES
 from voiceharness.matrix.stand import Stand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from voiceharness.matrix.subject import Subject
     from voiceharness.scenario.result import CallResult
@@ -23,10 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Column", "probe_adapter", "troubled_column"]
 
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What was probed of one adapter. ``agent``: who answered, and ``clock``: which time the calls ran in."""
+    """What was probed of one adapter. ``agent``: who answered, and ``clock``: which time the calls ran in.
+
+    ``about`` says in words what was looked for in each capability.
+    """
 
     adapter: str
     source: str
@@ -34,6 +40,7 @@ class Column:
     clock: str
     cells: tuple[Cell, ...]
     trouble: str = ""
+    about: Mapping[str, str] = field(default_factory=lambda: NOTHING)
 
 
 def probe_adapter(
@@ -60,6 +67,7 @@ def probe_adapter(
         return Stand(subject, probe.name, is_virtual, here, lambda result: keep(probe.name, result), speech)
 
     cells: list[Cell] = []
+    probes = tuple(probes)
     for probe in probes:
         on_probe(probe)
         cells.append(run_probe(probe, partial(stand, probe)))
@@ -69,6 +77,7 @@ def probe_adapter(
         "the probe agent" if subject.is_ours else "the user's agent",
         "virtual" if is_virtual else "real",
         tuple(cells),
+        about=_about(probes),
     )
 
 
@@ -81,8 +90,13 @@ def troubled_column(
     probes: Iterable[Probe] = PROBES,
 ) -> Column:
     """Make the column of an adapter that cannot be probed here, with what its class ``declares``, if that is known."""
+    probes = tuple(probes)
     cells = tuple(_untestable(probe, declares or AdapterCapabilities(), trouble) for probe in probes)
-    return Column(name, source, "nobody", "no", cells, trouble)
+    return Column(name, source, "nobody", "no", cells, trouble, _about(probes))
+
+
+def _about(probes: Iterable[Probe]) -> dict[str, str]:
+    return {probe.name: probe.about for probe in probes}
 
 
 def _declared_here(subject: Subject, virtual: bool | None) -> AdapterCapabilities:

@@ -1,10 +1,21 @@
 """Adapters, hosts and agents by name, and adapters from plain options."""
 
 from voiceharness.registry.options import REQUIRED, AdapterOption, create, load_agent, options_of
-from voiceharness.registry.plugins import ADAPTERS, DIALLERS, HOSTS, Plugin, load_adapter, load_host, plugins
+from voiceharness.registry.plugins import (
+    ADAPTERS,
+    AUDITS,
+    DIALLERS,
+    HOSTS,
+    Plugin,
+    load_adapter,
+    load_audit,
+    load_host,
+    plugins,
+)
 
 __all__ = [
     "ADAPTERS",
+    "AUDITS",
     "DIALLERS",
     "HOSTS",
     "REQUIRED",
@@ -13,6 +24,7 @@ __all__ = [
     "create",
     "load_adapter",
     "load_agent",
+    "load_audit",
     "load_host",
     "options_of",
     "plugins",

@@ -3,7 +3,8 @@
 A package offers an adapter class under the entry-point group ``voiceharness.adapters`` and a host (an async context
 manager that serves a :class:`PhoneAgent` and yields the options with which the adapter reaches it) under
 ``voiceharness.hosts``; one whose agent calls the adapter instead, for an adapter that can be dialled, goes under
-``voiceharness.diallers``. Ours come in by the same door. Listing reads metadata and imports nothing.
+``voiceharness.diallers``. Attacks on the agents of a transport are an :class:`~voiceharness.audit.Audit` under
+``voiceharness.audits``. Ours come in by the same door. Listing reads metadata and imports nothing.
 """
 
 from __future__ import annotations
@@ -14,18 +15,20 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Final
 
 from voiceharness.adapter import VoiceAgentAdapter
+from voiceharness.audit import Audit
 from voiceharness.errors import AdapterDefinitionError, UnknownAdapterError, VoiceHarnessError
 
 if TYPE_CHECKING:
     from voiceharness.agent import Host
 
-__all__ = ["ADAPTERS", "DIALLERS", "HOSTS", "Plugin", "load_adapter", "load_host", "plugins"]
+__all__ = ["ADAPTERS", "AUDITS", "DIALLERS", "HOSTS", "Plugin", "load_adapter", "load_audit", "load_host", "plugins"]
 
 ADAPTERS: Final = "voiceharness.adapters"
 HOSTS: Final = "voiceharness.hosts"
 DIALLERS: Final = "voiceharness.diallers"
+AUDITS: Final = "voiceharness.audits"
 
-KINDS: Final = {ADAPTERS: "adapter", HOSTS: "host", DIALLERS: "dialler"}
+KINDS: Final = {ADAPTERS: "adapter", HOSTS: "host", DIALLERS: "dialler", AUDITS: "audit"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,6 +65,14 @@ def load_host(name: str, *, group: str = HOSTS) -> Host:
     """
     host: Host = _loaded(group, name)[1]
     return host
+
+
+def load_audit(name: str) -> Audit:
+    """Return the attacks on the agents of a transport; errors are those of ``load_adapter``."""
+    plugin, loaded = _loaded(AUDITS, name)
+    if not isinstance(loaded, Audit):
+        raise AdapterDefinitionError(f"audit {name!r} of {plugin.source} is no Audit: {plugin.target}")
+    return loaded
 
 
 def _plugin(entry: EntryPoint) -> Plugin:

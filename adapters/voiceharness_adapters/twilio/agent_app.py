@@ -2,7 +2,8 @@
 
 Any POST is answered with ``<Connect><Stream>``, which leads to this application's own websocket. There the agent gets
 what the carrier sends, and what it sends goes to the carrier. Words and turn ends have no message in this protocol and
-are left out. With a token, requests that are not signed over the public URL are refused, as an agent should.
+are left out. With a token, requests that are not signed over the public URL are refused, as an agent should, and so
+are, with ``announced_only``, streams of calls that no webhook request has announced.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ PIECE: Final = 8000 * 5
 """Audio of one message at most, in bytes: five seconds."""
 
 MAX_FORM: Final = 64 * 1024
+MAX_CALLS: Final = 10_000
 
 
 class TwilioAgentApp:
@@ -60,7 +62,9 @@ class TwilioAgentApp:
         public_url: str | None = None,
         dialect: Dialect = TWILIO,
         goodbye: float = 1.0,
+        announced_only: bool = False,
     ) -> None:
+        self._announced: dict[str, None] | None = {} if announced_only else None
         self._agent = agent
         self._token = token
         self._public_url = public_url
@@ -82,6 +86,7 @@ class TwilioAgentApp:
         if not self._is_signed(scope, form):
             await _respond(send, 403, b"")
             return
+        self._announce(dict(form).get("CallSid", ""))
         await _respond(send, 200, connect_stream(self._url(scope, stream=True)).encode())
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,7 +96,17 @@ class TwilioAgentApp:
         await receive()
         await send({"type": "websocket.accept"})
         end = AgentEnd(dialect=self._dialect, loads=fastest_loads())
-        await _Conversation(end, receive, send).run(self._agent, self._goodbye)
+        await _Conversation(end, receive, send, self._is_announced).run(self._agent, self._goodbye)
+
+    def _announce(self, call: str) -> None:
+        """Expect a stream of a call; the oldest of very many calls is forgotten."""
+        if self._announced is not None:
+            self._announced[call] = None
+            if len(self._announced) > MAX_CALLS:
+                del self._announced[next(iter(self._announced))]
+
+    def _is_announced(self, call: str) -> bool:
+        return self._announced is None or call in self._announced
 
     def _is_signed(self, scope: Scope, form: list[tuple[str, str]]) -> bool:
         if self._token is None:
@@ -112,8 +127,9 @@ class TwilioAgentApp:
 class _Conversation:
     """One stream, as the agent's end of it."""
 
-    def __init__(self, end: AgentEnd, receive: Receive, send: Send) -> None:
+    def __init__(self, end: AgentEnd, receive: Receive, send: Send, is_announced: Callable[[str], bool]) -> None:
         self._end = end
+        self._is_announced = is_announced
         self._receive = receive
         self._send = send
         self._closed = False
@@ -149,6 +165,8 @@ class _Conversation:
             outcome = self._judge(event)
             if not isinstance(outcome, messages.Connected | messages.Start):
                 raise RemoteProtocolError(f"the carrier began a stream with {outcome}")
+        if not self._is_announced(self._end.started.call):
+            raise RemoteProtocolError("a stream began of a call that no request has announced")
         return True
 
     def _judge(self, event: Scope) -> messages.Message:

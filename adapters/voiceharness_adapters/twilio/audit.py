@@ -10,10 +10,12 @@ attacks need it; without it they are left out.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from voiceharness.audit import Audit, AuditReport, Finding
 from voiceharness.errors import AgentCrashedError, CallError, CallRejectedError, RemoteProtocolError
 from voiceharness.protocols.media_streams.hostile import hostile_inputs
 from voiceharness.protocols.media_streams.machine import CarrierEnd
@@ -23,58 +25,55 @@ from voiceharness_adapters.twilio.doors import make_door
 from voiceharness_adapters.twilio.identity import FORM_TYPE, STREAM_AGENT, WEBHOOK_AGENT, CallIdentity
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from voiceharness.audit import Verdict
     from voiceharness_adapters.twilio.door import Closed, Door
 
-__all__ = ["AuditReport", "Finding", "Verdict", "audit"]
-
-Verdict = Literal["refused", "tolerated", "broke", "left_out"]
+__all__ = ["AUDIT", "CHECKS", "audit"]
 
 FRAME: Final = b"\xff" * 160
 OVERSIZE: Final = 2 << 20
 STRANGER: Final = "stranger's token"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One attack and what became of it. ``wanted`` is what a careful agent does."""
+CHECKS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "unsigned_request": "webhook without a signature",
+        "strangers_request": "webhook signed by a stranger",
+        "other_scheme": "webhook signed for another scheme",
+        "other_port": "webhook signed for another port",
+        "replayed_request": "webhook with a replayed signature on another body",
+        "unsigned_stream": "stream without a signature",
+        "strangers_stream": "stream signed by a stranger",
+        "other_stream": "stream signed for another URL",
+        "forged_call": "stream of a call that was never announced",
+        "second_start": "a second start",
+        "media_before_start": "media before the start",
+        "oversized_message": f"a message of {OVERSIZE >> 20} MiB and more",
+        "malformed_messages": "malformed messages and floods",
+    }
+)
+"""The attacks by their names, in their order."""
 
-    attack: str
-    verdict: Verdict
-    detail: str
-    wanted: Verdict = "refused"
-
-    @property
-    def passed(self) -> bool:
-        """Whether the agent did as a careful one does; one that was left out says nothing against it."""
-        return self.verdict in (self.wanted, "left_out") or (self.wanted == "tolerated" and self.verdict == "refused")
-
-
-@dataclass(frozen=True, slots=True)
-class AuditReport:
-    """All findings, in the order of the attacks."""
-
-    url: str
-    findings: tuple[Finding, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing was found against the agent."""
-        return all(finding.passed for finding in self.findings)
-
-    def __str__(self) -> str:
-        lines = [f"{finding.verdict:10} {finding.attack}: {finding.detail}" for finding in self.findings]
-        wrong = sum(not finding.passed for finding in self.findings)
-        return "\n".join([*lines, f"{len(self.findings)} attacks, {wrong} of them not met as they should be"])
+OF_WEBHOOKS: Final = frozenset(
+    {"unsigned_request", "strangers_request", "other_scheme", "other_port", "replayed_request"}
+)
+NEED_THE_TOKEN: Final = frozenset({"other_scheme", "other_port", "replayed_request", "other_stream"})
 
 
 async def audit(
-    url: str, *, app: Callable[..., object] | None = None, token: str | None = None, patience: float = 1.0
+    url: str,
+    *,
+    app: Callable[..., object] | None = None,
+    token: str | None = None,
+    patience: float = 1.0,
+    only: frozenset[str] | None = None,
 ) -> AuditReport:
     """Audit the agent behind a voice webhook or a stream.
 
     ``app`` answers the URL in this process, as in the adapter. ``patience``: seconds to wait for the agent's reaction.
+    ``only``: the names of the attacks to make (None: all).
 
     Raises:
         CallError: if the agent cannot be reached, or refuses the proper call.
@@ -82,7 +81,12 @@ async def audit(
     """
     auditor = _Auditor(url, app, token, patience)
     await auditor.control()
-    return AuditReport(url, tuple([finding async for finding in auditor.findings()]))
+    chosen = [check for check in CHECKS if only is None or check in only]
+    findings = [await auditor.finding(check) for check in chosen if auditor.has(check)]
+    return AuditReport(url, tuple(findings))
+
+
+AUDIT: Final = Audit(CHECKS, audit)
 
 
 class _Auditor:
@@ -108,48 +112,50 @@ class _Auditor:
             line.open()
             line.send(line.end.media(FRAME, 0))
 
-    async def findings(self) -> AsyncIterator[Finding]:
-        """Attack."""
-        for attack in (self._webhook_attacks(), self._stream_attacks(), self._protocol_attacks()):
-            async for finding in attack:
-                yield finding
-        yield await self._hostile()
+    def has(self, check: str) -> bool:
+        """Say whether the agent's address has what a check attacks."""
+        return self._has_webhook or check not in OF_WEBHOOKS
+
+    async def finding(self, check: str) -> Finding:
+        """Make one attack."""
+        if check in NEED_THE_TOKEN and self._identity.token is None:
+            return Finding(check, CHECKS[check], "left_out", "needs the account's token")
+        return await self._attacks()[check](check)
+
+    def _attacks(self) -> Mapping[str, Callable[[str], Awaitable[Finding]]]:
+        proper = self._identity
+        unsigned, stranger = replace(proper, token=None), replace(proper, token=STRANGER)
+        scheme, port = _other_scheme(self._url), _other_port(self._url)
+        return {
+            "unsigned_request": lambda check: self._judge_post(check, unsigned),
+            "strangers_request": lambda check: self._judge_post(check, stranger),
+            "other_scheme": lambda check: self._judge_post(check, proper, signed_url=scheme),
+            "other_port": lambda check: self._judge_post(check, proper, signed_url=port),
+            "replayed_request": lambda check: self._judge_post(check, proper, changed=True),
+            "unsigned_stream": lambda check: self._try(check, unsigned),
+            "strangers_stream": lambda check: self._try(check, stranger),
+            "other_stream": lambda check: self._try(check, proper, signed_url=_other_port(self.stream.url)),
+            "forged_call": self._forge,
+            "second_start": lambda check: self._judge_stream(check, _second_start, proper),
+            "media_before_start": lambda check: self._judge_stream(check, _media_first, proper),
+            "oversized_message": lambda check: self._judge_stream(check, _oversized, proper),
+            "malformed_messages": self._hostile,
+        }
 
     # The webhook
 
-    async def _webhook_attacks(self) -> AsyncIterator[Finding]:
-        if not self._has_webhook:
-            return
-        unsigned, stranger = replace(self._identity, token=None), replace(self._identity, token=STRANGER)
-        yield await self._judge_post("webhook without a signature", unsigned)
-        yield await self._judge_post("webhook signed by a stranger", stranger)
-        if self._identity.token is None:
-            for attack in (
-                "webhook signed for another scheme",
-                "webhook signed for another port",
-                "webhook with a replayed signature on another body",
-            ):
-                yield Finding(attack, "left_out", "needs the account's token")
-            return
-        yield await self._judge_post(
-            "webhook signed for another scheme", self._identity, signed_url=_other_scheme(self._url)
-        )
-        yield await self._judge_post(
-            "webhook signed for another port", self._identity, signed_url=_other_port(self._url)
-        )
-        yield await self._judge_post("webhook with a replayed signature on another body", self._identity, changed=True)
-
     async def _judge_post(
-        self, attack: str, identity: CallIdentity, *, signed_url: str | None = None, changed: bool = False
+        self, check: str, identity: CallIdentity, *, signed_url: str | None = None, changed: bool = False
     ) -> Finding:
+        attack = CHECKS[check]
         try:
             status, _ = await self._post(identity, signed_url=signed_url, changed=changed)
         except AgentCrashedError as error:
-            return Finding(attack, "broke", str(error))
+            return Finding(check, attack, "broke", str(error))
         except CallError as error:
-            return Finding(attack, "refused", str(error))
+            return Finding(check, attack, "refused", str(error))
         verdict: Verdict = "refused" if 400 <= status < 500 else "broke" if status >= 500 else "tolerated"
-        return Finding(attack, verdict, f"HTTP {status}")
+        return Finding(check, attack, verdict, f"HTTP {status}")
 
     async def _post(
         self, identity: CallIdentity, *, signed_url: str | None = None, changed: bool = False
@@ -166,45 +172,20 @@ class _Auditor:
 
     # The stream
 
-    async def _stream_attacks(self) -> AsyncIterator[Finding]:
-        yield await self._try("stream without a signature", replace(self._identity, token=None))
-        yield await self._try("stream signed by a stranger", replace(self._identity, token=STRANGER))
-        if self._identity.token is not None:
-            yield await self._try(
-                "stream signed for another URL", self._identity, signed_url=_other_port(self.stream.url)
-            )
-        forged = replace(self._identity, call="CA" + "f" * 32)
-        yield await self._try("stream of a call that was never announced", forged)
+    async def _forge(self, check: str) -> Finding:
+        if not self._has_webhook:
+            return Finding(check, CHECKS[check], "left_out", "a stream alone has no webhook that announces its calls")
+        return await self._try(check, replace(self._identity, call="CA" + "f" * 32))
 
-    async def _try(self, attack: str, identity: CallIdentity, *, signed_url: str | None = None) -> Finding:
+    async def _try(self, check: str, identity: CallIdentity, *, signed_url: str | None = None) -> Finding:
         def act(line: _Line) -> None:
             line.open()
             for frame in range(10):
                 line.send(line.end.media(FRAME, 20 * frame))
 
-        return await self._judge_stream(attack, act, identity, signed_url=signed_url)
+        return await self._judge_stream(check, act, identity, signed_url=signed_url)
 
-    async def _protocol_attacks(self) -> AsyncIterator[Finding]:
-        def second_start(line: _Line) -> None:
-            line.open()
-            line.send(line.fresh_start())
-
-        def media_first(line: _Line) -> None:
-            line.send(line.end.connected())
-            spare = line.spare()
-            spare.connected()
-            spare.start()
-            line.send(spare.media(FRAME, 0))
-
-        def oversized(line: _Line) -> None:
-            line.open()
-            line.send(line.end.media(b"\xff" * OVERSIZE, 0))
-
-        yield await self._judge_stream("a second start", second_start, self._identity)
-        yield await self._judge_stream("media before the start", media_first, self._identity)
-        yield await self._judge_stream(f"a message of {OVERSIZE >> 20} MiB and more", oversized, self._identity)
-
-    async def _hostile(self) -> Finding:
+    async def _hostile(self, check: str) -> Finding:
         broken = []
         attacks = hostile_inputs("carrier", "MZ" + "a" * 32)
         for attack in attacks:
@@ -214,29 +195,30 @@ class _Auditor:
                 for message in messages:
                     line.send(message)
 
-            finding = await self._judge_stream(attack.name, act, self._identity)
+            finding = await self._judge_stream(check, act, self._identity)
             if finding.verdict == "broke":
                 broken.append(attack.name)
-        what = f"{len(attacks)} malformed messages and floods"
+        what = f"{len(attacks)} {CHECKS[check]}"
         if broken:
-            return Finding(what, "broke", f"on {len(broken)} of them: {', '.join(broken)}", wanted="tolerated")
-        return Finding(what, "tolerated", "the agent survives all of them", wanted="tolerated")
+            return Finding(check, what, "broke", f"on {len(broken)} of them: {', '.join(broken)}", wanted="tolerated")
+        return Finding(check, what, "tolerated", "the agent survives all of them", wanted="tolerated")
 
     async def _judge_stream(
-        self, attack: str, act: Callable[[_Line], None], identity: CallIdentity, *, signed_url: str | None = None
+        self, check: str, act: Callable[[_Line], None], identity: CallIdentity, *, signed_url: str | None = None
     ) -> Finding:
+        attack = CHECKS[check]
         try:
             async with _Line(self, identity, signed_url) as line:
                 act(line)
                 closed = await line.reaction(self._patience)
         except CallRejectedError as error:
-            return Finding(attack, "refused", str(error))
+            return Finding(check, attack, "refused", str(error))
         except CallError as error:
-            return Finding(attack, "broke", str(error))
+            return Finding(check, attack, "broke", str(error))
         if closed is None:
-            return Finding(attack, "tolerated", "the stream stays open")
+            return Finding(check, attack, "tolerated", "the stream stays open")
         broke = closed.error is not None or closed.code in (1006, 1011)
-        return Finding(attack, "broke" if broke else "refused", str(closed.error or closed))
+        return Finding(check, attack, "broke" if broke else "refused", str(closed.error or closed))
 
     @property
     def stream(self) -> Stream:
@@ -308,6 +290,24 @@ class _Line:
         """Note how it ended."""
         if not self._closed.done():
             self._closed.set_result(closed)
+
+
+def _second_start(line: _Line) -> None:
+    line.open()
+    line.send(line.fresh_start())
+
+
+def _media_first(line: _Line) -> None:
+    line.send(line.end.connected())
+    spare = line.spare()
+    spare.connected()
+    spare.start()
+    line.send(spare.media(FRAME, 0))
+
+
+def _oversized(line: _Line) -> None:
+    line.open()
+    line.send(line.end.media(b"\xff" * OVERSIZE, 0))
 
 
 def _other_scheme(url: str) -> str:

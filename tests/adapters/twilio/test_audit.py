@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.adapters.twilio.wire_agent import STREAM, VOICE, WireAgent
 from voiceharness.clock import run_real, run_virtual
 from voiceharness.doubles import SilentAgent
 from voiceharness.errors import CallRejectedError
-from voiceharness_adapters.twilio import TwilioAgentApp
+from voiceharness_adapters.twilio import TwilioAgentApp, host
 from voiceharness_adapters.twilio.asgi_server import serve_asgi
-from voiceharness_adapters.twilio.audit import AuditReport, audit
+from voiceharness_adapters.twilio.audit import AUDIT, CHECKS, audit
+
+if TYPE_CHECKING:
+    from voiceharness.audit import AuditReport
 
 __all__: list[str] = []
 
@@ -55,6 +60,31 @@ def test_an_agent_that_breaks_on_a_bad_message_is_told_from_one_that_refuses_it(
 def test_the_stream_alone_can_be_audited() -> None:
     report = run_virtual(audit(STREAM, app=TwilioAgentApp(SilentAgent(), token=TOKEN), token=TOKEN))
     assert not any(finding.attack.startswith("webhook") for finding in report.findings)
+    assert verdicts(report)["stream of a call that was never announced"] == "left_out"
+
+
+def test_an_agent_that_knows_its_calls_refuses_a_forged_one() -> None:
+    app = TwilioAgentApp(SilentAgent(), token=TOKEN, announced_only=True)
+    report = run_virtual(audit(VOICE, app=app, token=TOKEN))
+    assert report.passed, str(report)
+    assert verdicts(report)["stream of a call that was never announced"] == "refused"
+
+
+def test_what_our_own_host_serves_meets_every_attack() -> None:
+    async def main() -> AuditReport:
+        async with host(SilentAgent()) as target:
+            known = {name: target[name] for name in ("url", "app", "token")}
+            return await AUDIT.run(**known)
+
+    report = run_virtual(main())
+    assert report.passed, str(report)
+    assert [finding.check for finding in report.findings] == list(CHECKS)
+
+
+def test_one_attack_can_be_made_by_itself() -> None:
+    app = TwilioAgentApp(SilentAgent(), token=TOKEN)
+    report = run_virtual(audit(VOICE, app=app, token=TOKEN, only=frozenset({"second_start"})))
+    assert [finding.check for finding in report.findings] == ["second_start"]
 
 
 def test_an_agent_that_refuses_the_proper_call_cannot_be_audited() -> None:
