@@ -31,6 +31,7 @@ from voiceharness_adapters.sip.backends import (
     CAPABILITIES,
     CONCEALMENT,
     LOSS_BLURS_TIME,
+    REFUSALS,
     TIMING,
     UPPER_BOUND,
     USUAL_WAIT,
@@ -111,6 +112,9 @@ class Sip(VoiceAgentAdapter):
             raise OptionError(f"adapter {self.name!r} has no line rate {rate} Hz with {chosen}; it has {known}")
         if endpoint is not None and endpoint.settings.rate != rate:
             raise OptionError(f"adapter {self.name!r}: its endpoint runs at {endpoint.settings.rate} Hz, not {rate}")
+        refusals = REFUSALS[chosen]
+        if reject_with and refusals and reject_with not in refusals:
+            raise OptionError(f"adapter {self.name!r}: {chosen} refuses calls with {min(refusals)}, not {reject_with}")
         if lead_ms not in range(20, 201, 20):
             raise OptionError(f"adapter {self.name!r}: lead_ms is a multiple of 20 up to 200, not {lead_ms}")
         self.rate = rate

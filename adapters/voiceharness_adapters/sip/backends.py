@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from voiceharness_adapters.sip.settings import Backend
 
-__all__ = ["CAPABILITIES", "CONCEALMENT", "LOSS_BLURS_TIME", "TIMING", "UPPER_BOUND", "USUAL_WAIT"]
+__all__ = ["CAPABILITIES", "CONCEALMENT", "LOSS_BLURS_TIME", "REFUSALS", "TIMING", "UPPER_BOUND", "USUAL_WAIT"]
 
 UPPER_BOUND: Final = AdapterCapabilities(
     dtmf=frozenset({"rfc4733", "info", "inband"}),
@@ -29,6 +29,9 @@ CAPABILITIES: Final[Mapping[Backend, AdapterCapabilities]] = {
     "pjsua2": replace(UPPER_BOUND, rates=frozenset({8000, 16000})),
     "baresip": replace(UPPER_BOUND, dtmf=frozenset({"rfc4733", "inband"})),
 }
+
+REFUSALS: Final[Mapping[Backend, frozenset[int] | None]] = {"pjsua2": None, "baresip": frozenset({486})}
+"""The statuses with which a backend can refuse a call; None: any."""
 
 CONCEALMENT: Final[Mapping[Backend, float]] = {"pjsua2": 0.005, "baresip": 0.0}
 """Seconds by which a backend's loss concealment delays all sound."""

@@ -86,6 +86,11 @@ class SipEndpoint(Endpoint):
         return self._workers[0].version if self._workers else ""
 
     @property
+    def capacity(self) -> int:
+        """How many calls a worker carries at once."""
+        return self._workers[0].capacity if self._workers else 0
+
+    @property
     def pids(self) -> tuple[int, ...]:
         """The process numbers of the workers that run."""
         return tuple(worker.pid for worker in self._workers if worker.pid is not None)

@@ -55,6 +55,8 @@ class SipSettings:
     def __post_init__(self) -> None:
         if self.srtp == "dtls" and self.backend != "baresip":
             raise OptionError("sip: srtp 'dtls' needs the backend 'baresip'; pjsua2 has srtp by SDES: 'mandatory'")
+        if "OPUS" in self.codecs and self.backend != "baresip":
+            raise OptionError("sip: OPUS needs the backend 'baresip'; pjsua2 has PCMU, PCMA and G722")
         if self.public_address and self.backend == "baresip":
             raise OptionError("sip: public_address needs the backend 'pjsua2'; baresip tells the address it listens on")
         unlike = [codec for codec in self.codecs if _RATES[codec] != self.rate]
