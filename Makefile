@@ -10,7 +10,7 @@ PYTHON ?= $(shell sh tools/find_python.sh 3.11 3.12 3.13)
 # The real programs some tests talk to, as Debian packages. Where they cannot be installed, those tests are skipped.
 SIP_PEERS := sip-tester baresip-core kamailio kamailio-tls-modules openssl
 BROWSER := chromium
-SOUND_PEERS := pulseaudio pulseaudio-utils libasound2-plugins libportaudio2
+SOUND_PEERS := pulseaudio pulseaudio-utils libasound2-plugins libportaudio2 pipewire pipewire-pulse wireplumber dbus-daemon
 APT_PEERS := $(SIP_PEERS) $(SOUND_PEERS) $(BROWSER)
 
 bin := $(VENV)/bin

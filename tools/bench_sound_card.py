@@ -52,7 +52,7 @@ class Loop:
         self._captured: list[NDArray[np.int16]] = []
         self._first = -1
 
-    def take(self, block: Block, _now_ns: int) -> None:
+    def take(self, block: Block) -> None:
         """Put the block that is due, and keep what was captured from the first one's turn on."""
         if self._first < 0:
             self._first = block.tick + LEAD

@@ -126,7 +126,7 @@ class SoundCard(VoiceAgentAdapter):
         if self._chirp:  # the agent's end is not on the line yet, or the user says so
             path = await measure_path(self._session, agent_channel if user_channel is None else user_channel)
             self.delay, self.delay_from = path.delay, "a chirp before the call"
-        self._health = DeviceHealth(stream.rate, stream.block, self._lead)
+        self._health = DeviceHealth(stream.rate, stream.block)
         self._media = UserMedia(
             stream,
             self._inbox,
@@ -140,11 +140,12 @@ class SoundCard(VoiceAgentAdapter):
             self._media.on_first = self._far_side.call_begins
         self._session.on_block = self._take
 
-    def _take(self, block: Block, now_ns: int) -> None:
+    def _take(self, block: Block) -> None:
         assert self._health is not None  # both were made
         assert self._media is not None  # before the first block came
-        self._health.take(block, now_ns)
-        self._media.take(block, now_ns)
+        self._health.take(block, sounding=self._media.sounding.at(block.tick))
+        self._health.check_count()
+        self._media.take(block)
 
     def _failed(self, error: CallError) -> None:
         self._over = True
@@ -189,4 +190,5 @@ class SoundCard(VoiceAgentAdapter):
         """Return why this call's figures cannot be believed."""
         if self._media is None or self._health is None:
             return ()
-        return doubts_of(self._media, self._health, known=self.delay)
+        served = () if self._far_side is None else self._far_side.doubts()
+        return (*doubts_of(self._media, self._health, known=self.delay), *served)

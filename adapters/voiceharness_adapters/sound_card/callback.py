@@ -1,4 +1,4 @@
-"""What runs on the device's own thread: it moves samples between queues, and does nothing else.
+"""What runs on the device's own thread: it moves samples between queues, notes when, and does nothing else.
 
 ``deque.append`` and ``deque.popleft`` are atomic, so neither side ever waits for the other.
 """
@@ -24,6 +24,7 @@ class Callback:
         self.to_play: deque[tuple[int, bytes]] = deque()
         self.wake: Callable[[], object] = _nothing
         self.finish: Callable[[], object] = _nothing
+        self.now_ns: Callable[[], int] = _never
         self._silence = bytes(block_bytes)
         self._tick = 0
 
@@ -42,6 +43,7 @@ class Callback:
                 overflow=bool(status.input_overflow),
                 underflow=bool(status.output_underflow),
                 starved=pcm is None,
+                at_ns=self.now_ns(),
             )
         )
         self.wake()
@@ -65,3 +67,8 @@ class Callback:
 
 def _nothing() -> None:
     """Nobody listens."""
+
+
+def _never() -> int:
+    """Nobody has said what time it is."""
+    return 0

@@ -15,6 +15,7 @@ from voiceharness.audio.resample import Resampler
 from voiceharness.clock import LoopClock
 from voiceharness.errors import AgentCrashedError, LocalProtocolError
 from voiceharness.events import CallEnded, EndOfStream, Flush, Mark, MarkPlayed
+from voiceharness_adapters.sound_card.health import DeviceHealth, SoundingTicks
 from voiceharness_adapters.sound_card.session import Session
 from voiceharness_adapters.sound_card.stream import Opening
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["FarSide"]
 
 GOODBYE: Final = 1.0
-LEAD: Final = 6
+LEAD: Final = 10
 DOOR_RATE: Final = 8000
 
 logger = logging.getLogger(__name__)
@@ -39,7 +40,7 @@ class FarSide:
     """Serves an agent on a pair of cables: one call after the other, each begins and ends when it is told so."""
 
     def __init__(
-        self, agent: PhoneAgent, cables: Cables, system: SoundSystem, *, latency_ms: int = 40, rate: int = DOOR_RATE
+        self, agent: PhoneAgent, cables: Cables, system: SoundSystem, *, latency_ms: int = 100, rate: int = DOOR_RATE
     ) -> None:
         source, sink = f"pulse:{cables.agent_microphone}", f"pulse:{cables.to_user}"
         self._agent = agent
@@ -48,6 +49,7 @@ class FarSide:
         self._media: _AgentMedia | None = None
         self._door: AgentCall | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._error: CallError | None = None
 
     async def open(self) -> None:
         """Open the devices; they play silence until the call begins."""
@@ -89,8 +91,14 @@ class FarSide:
         if self._door is not None:
             self._door.deliver(CallEnded("the user hung up"))
 
+    def doubts(self) -> tuple[str, ...]:
+        """Return why the agent's sound in the latest call is not what the agent said: that is no fault of the agent."""
+        failed = () if self._error is None else (f"the agent's end of the sound card failed: {self._error}",)
+        return (*failed, *(self._media.health.doubts() if self._media is not None else ()))
+
     def _failed(self, error: CallError) -> None:
         logger.warning("the agent's end of the sound card failed: %s", error)
+        self._error = error
         self.call_ends()
 
 
@@ -118,6 +126,11 @@ class _AgentMedia:
         self._queue: deque[NDArray[np.int16]] = deque()
         self._queued = self._played = self._heard = 0
         self._marks: deque[tuple[int, str]] = deque()
+        self._sounding = SoundingTicks()
+        self.health = self._new_health()
+
+    def _new_health(self) -> DeviceHealth:
+        return DeviceHealth(self._stream.rate, self._stream.block, "the agent's")
 
     def begin(self, door: AgentCall) -> None:
         """Go on with another call; what is left of the last one is dropped."""
@@ -125,6 +138,7 @@ class _AgentMedia:
         self._queue.clear()
         self._marks.clear()
         self._queued = self._played = self._heard = 0
+        self.health = self._new_health()
 
     def send(self, item: AgentItem) -> None:
         """Take what the agent sent."""
@@ -144,20 +158,23 @@ class _AgentMedia:
         while self.door and self._marks and (flushed or self._marks[0][0] <= self._played):
             self.door.deliver(MarkPlayed(self._marks.popleft()[1], flushed))
 
-    def take(self, block: Block, now_ns: int) -> None:
+    def take(self, block: Block) -> None:
         """Play a block of what is queued, and hand the agent what was heard."""
+        self.health.take(block, sounding=self._sounding.at(block.tick))
         self._put(block.tick + LEAD, self._next(self._frame))
         heard = self._down.push(np.frombuffer(block.pcm, np.int16))
         if self.door is None:
             return
-        self.door.deliver(AudioChunk(heard.tobytes(), self._rate, self._heard, at_ns=now_ns))
+        self.door.deliver(AudioChunk(heard.tobytes(), self._rate, self._heard, at_ns=block.at_ns))
         self._heard += len(heard)
         self._answer_marks()
 
     def _put(self, tick: int, samples: NDArray[np.int16]) -> None:
         """Put one block. The resampler's first block is short; it begins with that much silence."""
         made = self._up.push(samples)
-        self._stream.put(tick, np.concatenate((np.zeros(self._stream.block - len(made), np.int16), made)).tobytes())
+        made = np.concatenate((np.zeros(self._stream.block - len(made), np.int16), made))
+        self._sounding.note(tick, made)
+        self._stream.put(tick, made.tobytes())
 
     def _next(self, count: int) -> NDArray[np.int16]:
         """Take samples from the queue, silence where there are none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -9,13 +10,18 @@ from voiceharness.clock import NS
 from voiceharness.errors import DeviceError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from voiceharness_adapters.sound_card.path import PathFollower
     from voiceharness_adapters.sound_card.stream import Block
 
-__all__ = ["DeviceFault", "DeviceHealth", "path_doubts"]
+__all__ = ["DeviceFault", "DeviceHealth", "SoundingTicks", "path_doubts"]
 
 COUNTED_AFTER: Final = 2.0
-LEAST_COUNT: Final = 0.9
+LEAST_COUNT: Final = 0.75
+"""Share of the samples; one that loses less goes on, and its clock tells."""
+
 MOST_LOST: Final = 0.02
 MOST_BROKEN_BLOCKS: Final = 2
 MOST_TOLD: Final = 3
@@ -37,45 +43,61 @@ class DeviceFault:
         return f"{self.kind} at {self.at:.3f} s: {self.samples} samples"
 
 
+class SoundingTicks:
+    """Which ticks had sound to play, be it put in time or not: silence that comes too late is no loss."""
+
+    def __init__(self) -> None:
+        self._ticks: deque[int] = deque()
+
+    def note(self, tick: int, samples: NDArray[np.int16]) -> None:
+        """Take note of what is put for a tick; ticks never go back."""
+        if samples.any():
+            self._ticks.append(tick)
+
+    def at(self, tick: int) -> bool:
+        """Say whether a tick had sound; forgets those before it."""
+        while self._ticks and self._ticks[0] < tick:
+            self._ticks.popleft()
+        return bool(self._ticks) and self._ticks[0] == tick
+
+
 class DeviceHealth:
-    """Counts what a stream loses. Begins with the first block it is given.
+    """Counts what a stream loses of somebody's sound. Begins with the first block it is given."""
 
-    The first ``lead`` blocks cannot have been put in time, because nobody had asked for them.
-    """
-
-    def __init__(self, rate: int, block: int, lead: int) -> None:
+    def __init__(self, rate: int, block: int, whose: str = "the user's") -> None:
         self.faults: list[DeviceFault] = []
         self._rate = rate
         self._block = block
-        self._lead = lead
+        self._whose = whose
         self._blocks = 0
         self._first: Block | None = None
-        self._first_ns = 0
-        self._expected_at = 0.0
+        self._expected_at = self._elapsed = 0.0
 
-    def take(self, block: Block, now_ns: int) -> None:
-        """Take note of one block.
-
-        Raises:
-            DeviceError: if the device brings far fewer samples than its rate says.
-        """
+    def take(self, block: Block, *, sounding: bool) -> None:
+        """Take note of one block; ``sounding``: there was sound to play, so one that came too late is a loss."""
         if self._first is None:
-            self._first, self._first_ns = block, now_ns
+            self._first = block
         elif block.overflow:
             lost = round((block.captured_at - self._expected_at) * self._rate)
             self._note("overflow", max(0, lost))
         if block.underflow:
             self._note("underflow", self._block)
-        if block.starved and self._blocks > self._lead:
+        if block.starved and sounding:
             self._note("starved", self._block)
         self._expected_at = block.captured_at + self._block / self._rate
         self._blocks += 1
-        self._check_count((now_ns - self._first_ns) / NS)
+        self._elapsed = (block.at_ns - self._first.at_ns) / NS
 
     def _note(self, kind: str, samples: int) -> None:
         self.faults.append(DeviceFault(kind, self._blocks * self._block / self._rate, samples))
 
-    def _check_count(self, elapsed: float) -> None:
+    def check_count(self) -> None:
+        """See that the samples come.
+
+        Raises:
+            DeviceError: if the device brings far fewer of them than its rate says.
+        """
+        elapsed = self._elapsed
         if elapsed < COUNTED_AFTER:
             return
         share = (self._blocks - 1) * self._block / (elapsed * self._rate)
@@ -109,8 +131,8 @@ class DeviceHealth:
         broken = sum(fault.kind != "overflow" for fault in self.faults)
         if broken > MOST_BROKEN_BLOCKS:
             reasons.append(
-                f"{broken} blocks of the user's sound were not played in time: the machine is too busy, or the "
-                "latency too small"
+                f"{broken} blocks of {self._whose} sound were not played in time: the machine is too busy; do less "
+                "beside the call, or give it a larger latency_ms and lead_ms"
             )
         return tuple(reasons)
 

@@ -112,7 +112,7 @@ def _of_row(row: list[str], kind: str, default: str) -> ListedDevice:
     count = int(channels[1]) if channels else 0
     return ListedDevice(
         f"pulse:{name}",
-        "PulseAudio",
+        "PipeWire" if driver == "PipeWire" else "PulseAudio",
         inputs=count if kind == "sources" else 0,
         outputs=count if kind == "sinks" else 0,
         rate=int(rate[1]) if rate else 0,

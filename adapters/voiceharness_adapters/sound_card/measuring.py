@@ -102,7 +102,7 @@ class _Probe:
         self._down = Resampler(stream.rate, RATE)
         self._captured: list[NDArray[np.int16]] = []
 
-    def take(self, block: Block, _now_ns: int) -> None:
+    def take(self, block: Block) -> None:
         """Take one block."""
         if self._first_tick is None:
             self._first_tick = block.tick + LEAD

@@ -22,6 +22,7 @@ from voiceharness.audio.resample import Resampler
 from voiceharness.clock import NS
 from voiceharness.events import Digit
 from voiceharness_adapters.sound_card.echo import EchoCanceller
+from voiceharness_adapters.sound_card.health import SoundingTicks
 from voiceharness_adapters.sound_card.path import PathFollower
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class UserMedia:
         self._user_down = Resampler(stream.rate, rate)
         self._up = Resampler(rate, stream.rate)
         self._to_put = np.zeros(0, np.int16)
+        self.sounding = SoundingTicks()
         self._line: TurnTaker | None = None
         self._sent = _Sent(rate, self._first_asked)
         self._detector = DtmfDetector(rate)
@@ -113,8 +115,9 @@ class UserMedia:
 
     # One tick
 
-    def take(self, block: Block, now_ns: int) -> None:
+    def take(self, block: Block) -> None:
         """Take what a tick captured, and put what a later one plays."""
+        now_ns = block.at_ns
         channels = np.frombuffer(block.pcm, np.int16).reshape(-1, self._stream.input_channels)
         agent = self._agent_down.push(np.ascontiguousarray(channels[:, self._agent_channel]))
         heard = agent
@@ -132,7 +135,9 @@ class UserMedia:
             ahead = ceil(self._up.lookahead * self._rate) if is_first else 0  # the resampler holds that much back
             frame = self._ask(self._frame + ahead, now_ns)
             self._to_put = np.concatenate((self._to_put, self._up.push(frame)))
-        self._stream.put(tick, self._to_put[: self._stream.block].tobytes())
+        samples = self._to_put[: self._stream.block]
+        self.sounding.note(tick, samples)
+        self._stream.put(tick, samples.tobytes())
         self._to_put = self._to_put[self._stream.block :]
 
     def _ask(self, samples: int, now_ns: int) -> NDArray[np.int16]:

@@ -3,11 +3,17 @@
 PortAudio is one library for the whole process. It is loaded at the first use; opening and closing go one after the
 other, because it is not made for threads. PulseAudio learns from the environment which sink, source and server are
 meant, so that is set for the moment of opening.
+
+On ALSA, PortAudio cuts a buffer into four periods and wakes once in each. We ask for as many as there are blocks, so
+that a buffer that rides out a busy moment still brings every block when it is due. A buffer that runs dry is expensive
+there: PortAudio then has the bridge to PulseAudio build the stream anew, whose path is another one, and a stream that
+runs dry while it is being built ends.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import sys
 from contextlib import contextmanager
@@ -16,6 +22,7 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from voiceharness.clock import LoopClock
 from voiceharness.errors import DeviceError, MissingExtraError
 from voiceharness_adapters.sound_card.callback import Callback
 
@@ -88,6 +95,11 @@ class _Library:
             for index, row in enumerate(self.sounddevice.query_devices())
         )
 
+    def cut_buffers_into(self, periods: int) -> None:
+        """Choose how many periods a buffer of ALSA has from now on; where there is no ALSA, do nothing."""
+        if sys.platform == "linux":
+            ctypes.CDLL(self.sounddevice._libname).PaAlsa_SetNumPeriods(periods)
+
     def look_again(self) -> None:
         """Let PortAudio look for devices anew; it can only while no stream is open."""
         if not self.open_streams:
@@ -137,6 +149,7 @@ class PortAudio:
         rate = opening.rate or (PULSE_RATE if _is_pulse(sink) else sink.rate)
         block = rate // BLOCKS_PER_SECOND
         callback = Callback(2 * block)
+        library.cut_buffers_into(1 + opening.latency_ms * BLOCKS_PER_SECOND // 1000)
         try:
             with _environment(meant):
                 raw = library.sounddevice.RawStream(
@@ -145,7 +158,7 @@ class PortAudio:
                     blocksize=block,
                     channels=(opening.input_channels, 1),
                     dtype="int16",
-                    latency="low" if _is_pulse(sink) else opening.latency_ms / 1000,
+                    latency=opening.latency_ms / 1000,
                     callback=callback,
                     finished_callback=callback.finished,
                 )
@@ -171,6 +184,7 @@ class PortAudioStream:
     def start(self, on_block: Callable[[], None], on_end: Callable[[], None]) -> None:
         """Start the callback."""
         loop = asyncio.get_running_loop()
+        self._callback.now_ns = LoopClock().now_ns
         self._callback.wake = lambda: loop.call_soon_threadsafe(on_block)
         self._callback.finish = lambda: loop.call_soon_threadsafe(on_end)
         try:

@@ -86,9 +86,13 @@ class PulseServer:
         await self.command("unload-module", str(index))
 
     async def modules(self) -> tuple[Module, ...]:
-        """List the loaded modules in the order in which they were loaded."""
+        """List the loaded modules in the order in which they were loaded.
+
+        PipeWire prints the arguments of its own modules over several lines; of those only the first line is kept.
+        """
         rows = [line.split("\t") for line in (await self.command("list", "short", "modules")).splitlines()]
-        return tuple(Module(int(row[0]), row[1], row[2] if len(row) > 2 else "") for row in rows if len(row) > 1)
+        rows = [row for row in rows if len(row) > 1 and row[0].isdecimal()]
+        return tuple(Module(int(row[0]), row[1], row[2] if len(row) > 2 else "") for row in rows)
 
     async def names(self, kind: str) -> tuple[str, ...]:
         """List the names of its ``sinks`` or ``sources``."""

@@ -21,7 +21,7 @@ __all__ = ["Session"]
 
 T = TypeVar("T")
 START_TIMEOUT: Final = 5.0
-SILENT_DEVICE: Final = 1.0
+SILENT_DEVICE: Final = 2.0
 SETTLED: Final = 5
 """Blocks after which the device runs steadily: PulseAudio brings the first ones in a burst."""
 
@@ -32,7 +32,7 @@ class Session:
     def __init__(self, system: SoundSystem, opening: Opening, *, locks: Path | None = None) -> None:
         self.opening = opening
         self.stream: SoundStream | None = None
-        self.on_block: Callable[[Block, int], None] | None = None
+        self.on_block: Callable[[Block], None] | None = None
         self.on_failure: Callable[[CallError], None] = lambda _error: None
         self._system = system
         self._locks = locks
@@ -41,7 +41,7 @@ class Session:
         self._opening: asyncio.Future[SoundStream] | None = None
         self._thread = ThreadPoolExecutor(1, "sound card")
         self._closing: asyncio.Task[None] | None = None
-        self._blocks = 0
+        self._blocks = self._ran_dry = 0
         self._last_ns = 0
         self._watchdog: asyncio.TimerHandle | None = None
         self._over = False
@@ -109,29 +109,35 @@ class Session:
         stream = self.stream
         if stream is None or self._over:
             return
-        now_ns = LoopClock().now_ns()
+        self._last_ns = LoopClock().now_ns()
         while (block := stream.take()) is not None:
-            self._last_ns = now_ns
             self._blocks += 1
+            self._ran_dry += block.underflow or block.overflow
             if self._blocks >= SETTLED:
                 self._running.set()
             if self.on_block is not None:
-                self._hand_on(block, now_ns)
+                self._hand_on(block)
 
-    def _hand_on(self, block: Block, now_ns: int) -> None:
+    def _hand_on(self, block: Block) -> None:
         assert self.on_block is not None  # the caller looked
         try:
-            self.on_block(block, now_ns)
+            self.on_block(block)
         except CallError as error:
             self._fail(error)
 
     def _ended(self) -> None:
         if not self._over:
-            self._fail(
-                CallDroppedError(
-                    f"sound card: {self.opening.pair} stopped by itself: was it unplugged, or did its server end?"
-                )
-            )
+            self._fail(CallDroppedError(f"sound card: {self.opening.pair} stopped by itself: {self._suspect()}"))
+
+    def _suspect(self) -> str:
+        """Say what may have stopped the device, and what to do."""
+        if not self._ran_dry:
+            return "was it unplugged, or did its server end?"
+        times = "once" if self._ran_dry == 1 else f"{self._ran_dry} times"
+        return (
+            f"before, its buffer of {self.opening.latency_ms} ms had run dry {times}, so this machine is too busy for "
+            "it: do less beside the call, or give it a larger latency_ms"
+        )
 
     def _watch(self) -> None:
         """Look again when the device would have been silent for too long."""
@@ -142,7 +148,7 @@ class Session:
         if clock.now_ns() >= due_ns:
             self._fail(
                 CallDroppedError(
-                    f"sound card: {self.opening.pair} has brought nothing for {SILENT_DEVICE:g} s: was it unplugged?"
+                    f"sound card: {self.opening.pair} has brought nothing for {SILENT_DEVICE:g} s: {self._suspect()}"
                 )
             )
             return

@@ -19,9 +19,9 @@ __all__ = ["Block", "Opening", "SoundStream", "SoundSystem"]
 class Block:
     """One tick: interleaved 16-bit samples as captured, and what the device told of them.
 
-    ``captured_at`` is when its first sample was captured, in seconds on the device's own clock. ``overflow``: the
-    driver dropped samples before it; ``underflow``: the driver ran out of samples to play; ``starved``: nothing had
-    been put for this tick.
+    ``captured_at`` is when its first sample was captured, in seconds on the device's own clock; ``at_ns`` when it was
+    handed over, on the loop's. ``overflow``: the driver dropped samples before it; ``underflow``: the driver ran out of
+    samples to play; ``starved``: nothing had been put for this tick.
     """
 
     tick: int
@@ -30,6 +30,7 @@ class Block:
     overflow: bool = False
     underflow: bool = False
     starved: bool = False
+    at_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Opening:
     output: str = ""
     input_channels: int = 1
     rate: int = 0
-    latency_ms: int = 40
+    latency_ms: int = 150
     server: str = ""
 
     @property

@@ -12,20 +12,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from voiceharness_adapters.sound_card.cables import Cables, temporary_cables
+from tests.adapters.sound_card.agents import clip
+from voiceharness.clock import run_real
+from voiceharness.scenario.scenario import Scenario
+from voiceharness.scenario.steps import Hear, Say
+from voiceharness_adapters.sound_card.cables import CABLE_RATE, Cables, temporary_cables
 from voiceharness_adapters.sound_card.pulse import private_server
+from voiceharness_adapters.sound_card.stream import Opening
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
     from numpy.typing import NDArray
 
+    from voiceharness.scenario.result import CallResult
     from voiceharness_adapters.sound_card.stream import Block, SoundStream
 
-__all__ = ["ATTEMPTS", "Recorder", "listening", "missing", "needs_sound", "on_cables"]
+__all__ = ["ATTEMPTS", "SHORT", "Recorder", "listening", "missing", "needs_sound", "on_cables", "opening", "trusted"]
 
 ATTEMPTS = 3
 """A run that the machine disturbed may be repeated twice."""
+
+SHORT = Scenario("short", steps=(Hear(), Say(audio=clip(1.0, 7)), Hear()))
+"""The agent greets, the user says something, the agent answers."""
 
 
 def missing() -> list[str]:
@@ -61,6 +70,22 @@ async def _all_of(pairs: list[Cables]) -> AsyncIterator[None]:
         return
     async with temporary_cables(pairs[0]), _all_of(pairs[1:]):
         yield
+
+
+def opening(cables: Cables) -> Opening:
+    """Name the harness's end of cables, at their own rate."""
+    rate = CABLE_RATE
+    return Opening(f"pulse:{cables.monitor}", f"pulse:{cables.to_agent}", 2, rate=rate, server=cables.server.address)
+
+
+def trusted(call: Callable[[], Coroutine[Any, Any, CallResult]]) -> CallResult:
+    """Run a call, again if the machine disturbed it."""
+    for _ in range(ATTEMPTS):
+        result = run_real(call())
+        if result.trust.trustworthy and result.outcome != "not_called":
+            break
+    assert result.trust.trustworthy, result.explain()
+    return result
 
 
 @asynccontextmanager
@@ -103,7 +128,7 @@ class Recorder:
         self._lead = lead
         self._enough = round(seconds * stream.rate / stream.block)
 
-    def take(self, block: Block, _now_ns: int) -> None:
+    def take(self, block: Block) -> None:
         """Take one block."""
         if self.first_tick < 0:
             self.first_tick = block.tick

@@ -116,7 +116,9 @@ class SimulatedStream:
         overflow = self._skip(faults.overflow, now)
         self._skip(faults.dropped, now)
         first = self._tick * BLOCK + self._skipped
-        self._captured.append(Block(self._tick, self._capture(first), first / RATE, overflow, starved=starved))
+        self._captured.append(
+            Block(self._tick, self._capture(first), first / RATE, overflow, starved=starved, at_ns=self._clock.now_ns())
+        )
         self._tick += 1
         self._set_timer()
         self._on_block()

@@ -123,7 +123,14 @@ def test_unplugged_device_ends_the_call_with_its_evidence() -> None:
 def test_frozen_device_is_noticed() -> None:
     result = called(Simulation(faults=Faults(frozen_at=2.0)), words(1), Wait(5.0))
     assert isinstance(result.error, CallDroppedError)
-    assert "brought nothing for 1 s" in str(result.error)
+    assert "brought nothing for 2 s" in str(result.error)
+
+
+def test_device_that_stops_after_its_buffer_ran_dry_is_the_machines_fault() -> None:
+    faults = Faults(overflow=(1.0, 480), unplugged_at=2.0)
+    result = called(Simulation(faults=faults), words(1), Wait(5.0), latency_ms=80)
+    assert isinstance(result.error, CallDroppedError)
+    assert "its buffer of 80 ms had run dry once, so this machine is too busy" in str(result.error)
 
 
 def test_device_that_never_starts_is_an_error() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tests.adapters.sound_card.agents import agent, clip
-from tests.adapters.sound_card.machines import ATTEMPTS, listening, needs_sound, on_cables
+from tests.adapters.sound_card.machines import SHORT, listening, needs_sound, on_cables, trusted
 from voiceharness.clock import run_real
 from voiceharness.scenario.run import run_call
 from voiceharness.scenario.scenario import Scenario
@@ -22,7 +22,7 @@ from voiceharness_adapters.sound_card import SoundCard, host
 from voiceharness_adapters.sound_card.host import serve_on
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator
 
     from numpy.typing import NDArray
 
@@ -40,7 +40,6 @@ TALK = Scenario(
         Hear(),
     ),
 )
-SHORT = Scenario("short", steps=(Hear(), Say(audio=clip(1.0, 7)), Hear()))
 
 RULES_LEFT_OUT = (
     # A sound card tells neither that the agent hung up nor that it crashed: there is no signal for it.
@@ -49,16 +48,6 @@ RULES_LEFT_OUT = (
     # Twenty openings of the devices are a test of their own, without twenty calls around them.
     "nothing is left behind",
 )
-
-
-def trusted(call: Callable[[], Coroutine[Any, Any, CallResult]]) -> CallResult:
-    """Run a call, again if the machine disturbed it."""
-    for _ in range(ATTEMPTS):
-        result = run_real(call())
-        if result.trust.trustworthy and result.outcome != "not_called":
-            break
-    assert result.trust.trustworthy, result.explain()
-    return result
 
 
 def spans(track: NDArray[np.int16]) -> list[tuple[float, float]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.adapters.sound_card.machines import ATTEMPTS, Recorder, needs_sound, on_cables
+from tests.adapters.sound_card.machines import ATTEMPTS, Recorder, needs_sound, on_cables, opening
 from voiceharness.clock import LoopClock, run_real
 from voiceharness.errors import DeviceError
 from voiceharness.testing.residue import Residue
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 RATE = 48000
 SECONDS = 6
-
-
-def opening(cables: Cables) -> Opening:
-    return Opening(f"pulse:{cables.monitor}", f"pulse:{cables.to_agent}", 2, rate=RATE, server=cables.server.address)
 
 
 def noise(seconds: float, seed: int) -> NDArray[np.int16]:
