@@ -71,6 +71,7 @@ class FastSocket(picows.WSListener):
         self._closed: Closed | None = None
         self._closing = False
         self._abort: asyncio.TimerHandle | None = None
+        self._watch: asyncio.Task[None] | None = None
         self._lost: asyncio.Future[None] = self._loop.create_future()
 
     # The transport's face
@@ -78,6 +79,26 @@ class FastSocket(picows.WSListener):
     def on_ws_connected(self, transport: picows.WSTransport) -> None:
         """Take the transport."""
         self._transport = transport
+        self._watch = self._loop.create_task(self._until_lost(transport), name="twilio websocket")
+
+    async def _until_lost(self, transport: picows.WSTransport) -> None:
+        """Wait for the end, and tell the listener how it ended."""
+        why = ""
+        try:
+            await transport.wait_disconnected()
+        except (picows.WSProtocolError, OSError) as error:
+            why = str(error)
+        except Exception as error:  # supervision point: our own code failed on what came
+            self._closed = self._closed or Closed(NO_CODE, "the harness failed", error)
+        finally:
+            self._over(why or _unanswered_ping(transport) or "it went away without a close")
+
+    def _over(self, why: str) -> None:
+        if self._abort is not None:
+            self._abort.cancel()
+        if not self._lost.done():
+            self._lost.set_result(None)
+        self._listener.stream_closed(self._closed or self._broken(why))
 
     def on_ws_frame(self, transport: picows.WSTransport, frame: picows.WSFrame) -> None:
         """Take a frame."""
@@ -111,14 +132,6 @@ class FastSocket(picows.WSListener):
             self._fail(f"a text message that is not UTF-8: {error}")
             return
         self._listener.stream_message(data, at_ns)
-
-    def on_ws_disconnected(self, transport: picows.WSTransport) -> None:
-        """Tell the listener how it ended."""
-        if self._abort is not None:
-            self._abort.cancel()
-        if not self._lost.done():
-            self._lost.set_result(None)
-        self._listener.stream_closed(self._closed or self._broken("it went away without a close"))
 
     # A stream socket's face
 
@@ -157,3 +170,13 @@ class FastSocket(picows.WSListener):
         if self._closing:
             return Closed(NO_CODE, "the far side never confirmed that it is closed")
         return Closed(NO_CODE, why, CallDroppedError(f"the agent's websocket broke: {why}"))
+
+
+def _unanswered_ping(transport: picows.WSTransport) -> str:
+    """Say that the far side did not answer a ping, if that is why this side went away."""
+    if not transport.is_close_frame_sent:
+        return ""
+    sent = transport.close_handshake.sent
+    if sent is None or sent.code != picows.WSCloseCode.GOING_AWAY:
+        return ""
+    return f"it did not answer a ping within {PING_EVERY:g} s"
