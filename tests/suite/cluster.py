@@ -32,13 +32,13 @@ _ROOT: Final = Path(__file__).parents[2]
 class Cluster:
     """A cluster that runs; ``room`` is a folder for the agents, ``scratch`` that of the workers."""
 
-    def __init__(self, room: Path, protocol: str, settings: Mapping[str, str]) -> None:
+    def __init__(self, room: Path, protocol: str, settings: Mapping[str, str], running: ExitStack) -> None:
         self.room = room
         self.protocol = protocol
         self.scratch = room / "scratch"
         self.settings = settings
         self.port = _free_port()
-        self.running = ExitStack()
+        self.running = running
         self.scheduler = self.start("scheduler", "--port", str(self.port), "--protocol", protocol)
         self.client = self._client()
 
@@ -87,9 +87,8 @@ class Cluster:
 def cluster(room: Path, *, protocol: str = "tcp", **settings: str) -> Iterator[Cluster]:
     """Run a scheduler, with some of dask's settings as variables of the environment; it has no workers yet."""
     pytest.importorskip("distributed", reason='not installed: pip install "voiceharness[dask]"')
-    running = Cluster(room, protocol, settings)
-    with running.running:
-        yield running
+    with ExitStack() as running:
+        yield Cluster(room, protocol, settings, running)
 
 
 def _search_path(first: Path | None) -> str:

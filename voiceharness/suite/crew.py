@@ -20,7 +20,7 @@ from voiceharness.clock import stopwatch
 from voiceharness.errors import WorkerError
 from voiceharness.suite.job import save_result
 from voiceharness.suite.ledger import Ledger
-from voiceharness.suite.worker import STOP, work
+from voiceharness.suite.worker import LAST_WORDS, STOP, work
 
 if TYPE_CHECKING:
     from collections import deque
@@ -32,13 +32,10 @@ if TYPE_CHECKING:
     from voiceharness.report.suite import SuiteCall
     from voiceharness.suite.job import Job
 
-__all__ = ["LAST_WORDS", "Crew", "Hand", "Listener", "Task"]
+__all__ = ["Crew", "Hand", "Listener", "Task"]
 
 _LEAVE: Final = 1.0
 """Seconds in which a process ends by itself when it is not needed any more."""
-
-LAST_WORDS: Final = 10.0
-"""Seconds that interrupted workers have to save their evidence."""
 
 
 @dataclass(frozen=True, slots=True)

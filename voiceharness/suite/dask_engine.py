@@ -29,7 +29,6 @@ from voiceharness.report.artefacts import PAGE, add_facts, place_call
 from voiceharness.report.html.call_page import write_call_page
 from voiceharness.report.html.suite_page import SUITE_PAGE
 from voiceharness.report.remarks import LOST_WORKERS, WORKER
-from voiceharness.suite.crew import LAST_WORDS, Listener
 from voiceharness.suite.dask_cluster import (
     check_workers,
     connected,
@@ -41,6 +40,7 @@ from voiceharness.suite.dask_worker import TOPIC, Order, Returned, interrupt_cal
 from voiceharness.suite.job import pickled, save_result
 from voiceharness.suite.ledger import Ledger
 from voiceharness.suite.parcel import unpacked
+from voiceharness.suite.worker import LAST_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from voiceharness.measure.metrics import Json
     from voiceharness.report.suite import SuiteCall
+    from voiceharness.suite.crew import Listener
     from voiceharness.suite.job import Job
 
 __all__ = ["ARRIVAL", "CONNECT", "DaskEngine"]

@@ -24,18 +24,24 @@ if TYPE_CHECKING:
 
     from voiceharness.scenario.result import CallResult
 
-__all__ = ["STOP", "work"]
+__all__ = ["LAST_WORDS", "STOP", "work"]
 
 STOP: Final = b""
 
+LAST_WORDS: Final = 10.0
+"""Seconds that an interrupted call has to save its evidence."""
 
-def work(leash: Connection) -> None:
-    """Make the calls of pickled jobs; of each, send the labels of its steps as they are done, then its description."""
+
+def work(leash: Connection, last_words: float = LAST_WORDS) -> None:
+    """Make the calls of pickled jobs; of each, send the labels of its steps as they are done, then its description.
+
+    The process ends at most ``last_words`` seconds after the leash has said so, whatever the agent under test does.
+    """
     if hasattr(os, "setpgrp"):
         os.setpgrp()
     jobs: SimpleQueue[bytes] = SimpleQueue()
     calling = threading.Event()
-    threading.Thread(target=_listen, args=(leash, jobs, calling), name="leash", daemon=True).start()
+    threading.Thread(target=_listen, args=(leash, jobs, calling, last_words), name="leash", daemon=True).start()
     with suppress(KeyboardInterrupt, BrokenPipeError):  # the parent wants no more, or is gone
         while (pickled := jobs.get()) != STOP:
             calling.set()
@@ -54,7 +60,7 @@ def _make(job: Job, leash: Connection) -> None:
     make_call(job, on_step=lambda step: leash.send(step.label), keep=report)
 
 
-def _listen(leash: Connection, jobs: SimpleQueue[bytes], calling: threading.Event) -> None:
+def _listen(leash: Connection, jobs: SimpleQueue[bytes], calling: threading.Event, last_words: float) -> None:
     said = STOP
     with suppress(EOFError, OSError):
         while (said := leash.recv_bytes()) != STOP:
@@ -62,6 +68,8 @@ def _listen(leash: Connection, jobs: SimpleQueue[bytes], calling: threading.Even
     jobs.put(STOP)
     if calling.is_set():
         _interrupt_main_thread()
+    threading.Event().wait(last_words)  # this thread ends with the process, if that ends by itself
+    os._exit(1)
 
 
 def _interrupt_main_thread() -> None:
