@@ -19,6 +19,7 @@ from voiceharness.errors import AgentCrashedError, CallError, ConnectError
 from voiceharness.events import CallEnded, Digit, EndOfStream, Flush, Mark, MarkPlayed, RemoteHangup
 from voiceharness_adapters.sip.endpoint import SipEndpoint
 from voiceharness_adapters.sip.settings import SipSettings, choose_backend
+from voiceharness_adapters.sip.wire import NOTHING_SENT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -76,7 +77,10 @@ async def _accept(agent: PhoneAgent, endpoint: SipEndpoint, calls: set[asyncio.T
 
 
 class AgentSide:
-    """One call of a hosted agent: between its door and the worker."""
+    """One call of a hosted agent: between its door and the worker.
+
+    ``unsent`` counts frames of its sound that came too late for their ticks: holes that the machine made.
+    """
 
     def __init__(self, agent: PhoneAgent, call: SipCall, rate: int) -> None:
         self._agent = agent
@@ -87,6 +91,8 @@ class AgentSide:
         self._queue = bytearray()
         self._queued_from = 0
         self._marks: deque[tuple[int, str]] = deque()
+        self._given: set[int] = set()
+        self.unsent = 0
 
     async def run(self) -> None:
         """Answer the call, once it has rung for long enough, and serve it to its end."""
@@ -129,6 +135,8 @@ class AgentSide:
     async def _finish(self, answering: asyncio.Task[None]) -> None:
         self._door.deliver(CallEnded("the user hung up"))
         await self._call.hang_up()
+        if self.unsent:
+            logger.warning("sip: %d frames of the agent came too late to be sent: the machine is too busy", self.unsent)
         await asyncio.wait({answering}, timeout=GOODBYE)
         answering.cancel()
         await asyncio.wait({answering}, timeout=GOODBYE)
@@ -176,6 +184,10 @@ class AgentSide:
         self._queued_from += len(pcm)
         if pcm:
             self._call.send(heard.tick + _LEAD, pcm.ljust(size, b"\0"))
+            self._given.add(heard.tick + _LEAD)
+        if heard.tick in self._given:
+            self._given.remove(heard.tick)
+            self.unsent += heard.sent == NOTHING_SENT
         self._answer_marks()
         chunk = AudioChunk(heard.pcm or bytes(size), self._rate, heard.tick * self._frame, at_ns=heard.at_ns)
         self._door.deliver(chunk)
