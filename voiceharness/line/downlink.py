@@ -277,4 +277,4 @@ class Downlink:
 
 def _is_loud(chunk: AudioChunk) -> bool:
     samples = chunk.samples
-    return int(samples.max()) > LOUD or int(samples.min()) < -LOUD
+    return bool(np.maximum.reduce(samples) > LOUD) or bool(np.minimum.reduce(samples) < -LOUD)

@@ -92,7 +92,7 @@ class AsgiStream:
     def __init__(
         self, app: AsgiApplication, scope: MutableMapping[str, Any], listener: StreamListener, clock: Clock
     ) -> None:
-        loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         self.late_messages = 0
         self._url = scope["path"]
         self._listener = listener
@@ -151,7 +151,7 @@ class AsgiStream:
 
     async def _receive(self) -> Event:
         while not self._inbox:
-            self._waiter = asyncio.get_running_loop().create_future()
+            self._waiter = self._loop.create_future()
             await self._waiter
         return self._inbox.popleft()
 

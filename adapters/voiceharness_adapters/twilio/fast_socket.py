@@ -70,6 +70,7 @@ class FastSocket(picows.WSListener):
         self._is_text = False
         self._closed: Closed | None = None
         self._closing = False
+        self._read_ns: int | None = None
         self._abort: asyncio.TimerHandle | None = None
         self._watch: asyncio.Task[None] | None = None
         self._lost: asyncio.Future[None] = self._loop.create_future()
@@ -102,7 +103,7 @@ class FastSocket(picows.WSListener):
 
     def on_ws_frame(self, transport: picows.WSTransport, frame: picows.WSFrame) -> None:
         """Take a frame."""
-        at_ns = round(self._loop.time() * NS)
+        at_ns = self._arrived_ns(frame)
         kind = frame.msg_type
         if kind == picows.WSMsgType.CLOSE:
             self._take_close(transport)
@@ -112,6 +113,19 @@ class FastSocket(picows.WSListener):
             self._fragments.append(frame.get_payload_as_bytes())
             if frame.fin:
                 self._take(at_ns)
+
+    def _arrived_ns(self, frame: picows.WSFrame) -> int:
+        """Return when a frame arrived: all that were read at once arrived at once, however long the first ones took."""
+        if self._read_ns is not None:
+            return self._read_ns
+        at_ns = round(self._loop.time() * NS)
+        if not frame.last_in_buffer:
+            self._read_ns = at_ns
+            self._loop.call_soon(self._read_all)  # not at the last frame: that may be one that never comes here, a pong
+        return at_ns
+
+    def _read_all(self) -> None:
+        self._read_ns = None
 
     def _take_close(self, transport: picows.WSTransport) -> None:
         received = transport.close_handshake.recv

@@ -18,6 +18,7 @@ class Inbox:
     """A queue that ends: with ``EndOfStream``, for ever after, or with an error once everything before it is taken."""
 
     def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()  # once: it is a system call, and would be one for each frame
         self._items: deque[Received] = deque()
         self._waiter: asyncio.Future[None] | None = None
         self._error: BaseException | None = None
@@ -53,7 +54,7 @@ class Inbox:
         return EndOfStream()
 
     async def _wait(self) -> None:
-        self._waiter = asyncio.get_running_loop().create_future()
+        self._waiter = self._loop.create_future()
         try:
             await self._waiter
         finally:
