@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tools.reference.call_pages import exit_codes_page, findings_page, timeline_page
 from tools.reference.scenario_pages import checks_page, line_profiles_page, scenarios_page, steps_page, triggers_page
+from tools.reference.suite_pages import suites_page
 from tools.reference.tool_pages import adapters_page, cli_page
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "triggers.md": triggers_page,
     "checks.md": checks_page,
     "line-profiles.md": line_profiles_page,
+    "suites.md": suites_page,
     "findings.md": findings_page,
     "timeline.md": timeline_page,
     "exit-codes.md": exit_codes_page,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from voiceharness.cli.supervision import run_command
 from voiceharness.demo.agent import AppointmentLine
 from voiceharness.registry.target import Target
 from voiceharness.scenario.yaml_file import load_scenarios
@@ -36,6 +37,15 @@ def test_an_example_passes(file: Path, line: AppointmentLine) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_an_example_says_how_it_is_run(file: Path) -> None:
     assert f"run examples/{file.name} --agent voiceharness.demo.agent:AppointmentLine" in file.read_text("utf-8")
+
+
+def test_the_suite_among_the_examples_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = EXAMPLES / "suite" / "nightly.yaml"
+    assert f"run examples/suite/{file.name} --out heard" in file.read_text("utf-8")
+    code = run_command(["run", str(file), "--out", str(tmp_path), "--pages", "none"])
+    printed = capsys.readouterr().out
+    assert code == 0, printed
+    assert "limit broken" not in printed
 
 
 def test_the_tests_among_the_examples_pass(tmp_path: Path) -> None:

@@ -90,6 +90,6 @@ def _verdict(verdict: str) -> Markup:
 
 
 def _contributions(limit: LimitDocument) -> Iterator[Markup]:
-    for each in limit["calls"]:
+    for each in limit["calls"] if limit["verdict"] == "broken" else ():
         figure = "" if each["value"] is None else f": {seconds(each['value'])}"
         yield tag("div", f"{each['call']}{figure}")
