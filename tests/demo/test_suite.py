@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from voiceharness.capabilities import Requirement
 from voiceharness.demo.suite import DEMO_CALLS, DemoCall, DemoVerdict, demo_scenarios, run_demo
+from voiceharness.scenario.result import CallResult
 from voiceharness.scenario.yaml_dump import dump_scenario
 from voiceharness.scenario.yaml_file import parse_scenarios
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from voiceharness.scenario.result import Outcome
+    from voiceharness.scenario.scenario import Scenario
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +42,22 @@ def test_the_line_that_never_stops_was_heard_on_long_after_the_user_spoke(verdic
     assert healthy is not None
     assert faulty is not None
     assert (healthy.barge_ins[0].stop_latency or 9) < 0.9 < (faulty.barge_ins[0].stop_latency or 0)
+
+
+def test_a_disturbed_call_is_made_again_and_then_says_nothing_of_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes: Iterator[Outcome] = iter(["harness_fault", "passed", "not_called", "harness_fault", "harness_fault"])
+    asked = list[str]()
+
+    def disturbed(_target: object, scenario: Scenario, **_: object) -> CallResult:
+        asked.append(scenario.name)
+        return CallResult(scenario.name, "busy", next(outcomes))
+
+    monkeypatch.setattr("voiceharness.registry.target.Target.call", disturbed)
+    calls = run_demo()
+    assert next(calls).as_expected
+    verdict = next(calls)
+    assert (verdict.as_expected, verdict.explanation[:30]) == (False, "this says nothing of the line:")
+    assert asked == ["books an appointment"] * 2 + ["interrupts the greeting"] * 3
 
 
 def test_only_the_call_whose_line_hangs_up_needs_to_be_told_of_it() -> None:

@@ -26,13 +26,13 @@ class Callback:
         self.finish: Callable[[], object] = _nothing
         self.now_ns: Callable[[], int] = _never
         self._silence = bytes(block_bytes)
-        self._tick = 0
+        self.next_tick = 0
 
     def __call__(self, indata: Any, outdata: Any, _frames: int, time: Any, status: Any) -> None:
         # Any: PortAudio's buffers, its times and its flags
         """Move one block in and one out."""
-        tick = self._tick
-        self._tick = tick + 1
+        tick = self.next_tick
+        self.next_tick = tick + 1
         pcm = self._next(tick)
         outdata[:] = self._silence if pcm is None else pcm
         self.captured.append(

@@ -25,6 +25,7 @@ LEAST_COUNT: Final = 0.75
 MOST_LOST: Final = 0.02
 MOST_BROKEN_BLOCKS: Final = 2
 MOST_TOLD: Final = 3
+MOST_LATE: Final = 0.06
 MOST_DRIFT_PPM: Final = 500.0
 
 
@@ -69,6 +70,8 @@ class DeviceHealth:
         self._rate = rate
         self._block = block
         self._whose = whose
+        self._late = 0
+        self._latest_ns = 0
         self._blocks = 0
         self._first: Block | None = None
         self._expected_at = self._elapsed = 0.0
@@ -87,6 +90,11 @@ class DeviceHealth:
         self._expected_at = block.captured_at + self._block / self._rate
         self._blocks += 1
         self._elapsed = (block.at_ns - self._first.at_ns) / NS
+
+    def note_lateness(self, late_ns: int) -> None:
+        """Take note of how long a block waited for the event loop."""
+        self._late += late_ns > MOST_LATE * NS
+        self._latest_ns = max(self._latest_ns, late_ns)
 
     def _note(self, kind: str, samples: int) -> None:
         self.faults.append(DeviceFault(kind, self._blocks * self._block / self._rate, samples))
@@ -133,6 +141,11 @@ class DeviceHealth:
             reasons.append(
                 f"{broken} blocks of {self._whose} sound were not played in time: the machine is too busy; do less "
                 "beside the call, or give it a larger latency_ms and lead_ms"
+            )
+        if self._late:
+            reasons.append(
+                f"the event loop was up to {self._latest_ns / NS:.3f} s late: {self._whose} end heard and answered "
+                "that much later; do less beside the call"
             )
         return tuple(reasons)
 

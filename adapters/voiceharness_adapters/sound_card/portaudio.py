@@ -181,6 +181,11 @@ class PortAudioStream:
         self._callback = callback
         self._closed = False
 
+    @property
+    def next_tick(self) -> int:
+        """The tick that the device will ask for next."""
+        return self._callback.next_tick
+
     def start(self, on_block: Callable[[], None], on_end: Callable[[], None]) -> None:
         """Start the callback."""
         loop = asyncio.get_running_loop()
@@ -202,6 +207,10 @@ class PortAudioStream:
     def put(self, tick: int, pcm: bytes) -> None:
         """Play a block at a tick to come."""
         self._callback.to_play.append((tick, pcm))
+
+    def take_back(self) -> None:
+        """Drop every block whose tick has not come yet."""
+        self._callback.to_play.clear()
 
     def close(self) -> None:
         """Stop at once and release the devices."""

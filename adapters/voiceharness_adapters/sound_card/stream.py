@@ -62,6 +62,10 @@ class SoundStream(Protocol):
     block: int
     input_channels: int
 
+    @property
+    def next_tick(self) -> int:
+        """The tick that the device will ask for next."""
+
     def start(self, on_block: Callable[[], None], on_end: Callable[[], None]) -> None:
         """Start; both are called on the event loop's thread: ``on_end`` when the device stops by itself."""
 
@@ -70,6 +74,9 @@ class SoundStream(Protocol):
 
     def put(self, tick: int, pcm: bytes) -> None:
         """Play a block at a tick to come."""
+
+    def take_back(self) -> None:
+        """Drop every block whose tick has not come yet."""
 
     def close(self) -> None:
         """Stop at once and release the devices. Idempotent; may be called on any thread."""

@@ -74,11 +74,16 @@ class SimulatedStream:
         self.closed = False
         self._world = world
         self._delay = delay
-        self._played = np.zeros(120 * RATE, np.int16)
+        self.played = np.zeros(120 * RATE, np.int16)
         self._to_play: deque[tuple[int, bytes]] = deque()
         self._captured: deque[Block] = deque()
         self._tick = self._skipped = 0
         self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def next_tick(self) -> int:
+        """The tick that comes next."""
+        return self._tick
 
     def start(self, on_block: Callable[[], None], on_end: Callable[[], None]) -> None:
         """Begin to tick."""
@@ -94,6 +99,10 @@ class SimulatedStream:
     def put(self, tick: int, pcm: bytes) -> None:
         """Play a block at a tick."""
         self._to_play.append((tick, pcm))
+
+    def take_back(self) -> None:
+        """Drop every block whose tick has not come yet."""
+        self._to_play.clear()
 
     def close(self) -> None:
         """Stop."""
@@ -127,7 +136,7 @@ class SimulatedStream:
         while self._to_play and self._to_play[0][0] <= self._tick:
             tick, pcm = self._to_play.popleft()
             if tick == self._tick:
-                self._played[tick * BLOCK : (tick + 1) * BLOCK] = np.frombuffer(pcm, np.int16)
+                self.played[tick * BLOCK : (tick + 1) * BLOCK] = np.frombuffer(pcm, np.int16)
                 return True
         return False
 
@@ -150,8 +159,8 @@ class SimulatedStream:
     def _heard(self, first: int, delay: float) -> NDArray[np.float64]:
         """Return what is played ``delay`` seconds before, on the clock of the input."""
         places = (first + np.arange(BLOCK)) / (1 + self._world.faults.input_ppm * 1e-6) - delay * RATE
-        known = np.clip(np.floor(places).astype(int), 0, len(self._played) - 2)
+        known = np.clip(np.floor(places).astype(int), 0, len(self.played) - 2)
         part = places - np.floor(places)
-        heard: NDArray[np.float64] = self._played[known] * (1 - part) + self._played[known + 1] * part
+        heard: NDArray[np.float64] = self.played[known] * (1 - part) + self.played[known + 1] * part
         heard[places < 0] = 0
         return heard
