@@ -99,6 +99,7 @@ def test_what_is_not_played_here_is_refused_by_its_name(inner: str, name: str) -
         b"<Response><Connect><Stream url='ws://a.test/m'/></Connect></Response>",
         b"<Response><Connect><Stream url='wss://a.test/m?x=1'/></Connect></Response>",
         b"<Response><Start><Stream url='wss://a.test/m' track='all'/></Start></Response>",
+        b"<Response><Connect><Stream url='wss://a.test/m' track='both_tracks'/></Connect></Response>",
         b"<Response><Connect><Stream url='wss://a.test/m'><Parameter value='v'/></Stream></Connect></Response>",
         b"<Response><Connect><Stream url='wss://a.test/m'><Parameter name='n' value='" + b"v" * 500
         + b"'/></Stream></Connect></Response>",

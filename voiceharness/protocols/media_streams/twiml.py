@@ -185,7 +185,10 @@ def _refuse_attributes(element: ElementTree.Element) -> None:
 
 
 def _connect(element: ElementTree.Element) -> Verb:
-    return ConnectStream(_stream(_only_stream(element)), element.get("action", ""))
+    stream = _stream(_only_stream(element))
+    if stream.track != "inbound_track":
+        raise _wrong(f"<Connect><Stream track> is {stream.track!r}; a stream in both directions has inbound_track only")
+    return ConnectStream(stream, element.get("action", ""))
 
 
 def _start(element: ElementTree.Element) -> Verb:
