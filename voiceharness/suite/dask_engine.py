@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ARRIVAL", "CONNECT", "DaskEngine"]
 
-ARRIVAL: Final = 15.0
+ARRIVAL: Final = 10.0
 """Seconds in which a worker must come to a cluster that has none, or none for the calls that are left."""
 
 CONNECT: Final = 10.0
