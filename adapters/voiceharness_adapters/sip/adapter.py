@@ -406,17 +406,17 @@ class Sip(VoiceAgentAdapter):
             **{f"rtp_{name}": getattr(quality, name) for name in quality.__slots__},
         }
         if self._media is not None:
-            measured = self._media.measured and quality.ran_dry == 0
             facts["holdback_ms"] = round(self._media.holdback * 1000, 1)
-            facts["holdback_measured"] = measured
-            facts["timing"] = "exact" if measured else "approximate" if self._timing_is_blurred else "to half a frame"
+            facts["holdback_measured"] = self._media.measured
+            facts["timing"] = self._timing(quality, self._media)
         return facts
 
-    @property
-    def _timing_is_blurred(self) -> bool:
-        quality = self.quality
-        disorder = quality.lost + quality.discarded if LOSS_BLURS_TIME[self.backend] else 0
-        return bool(disorder or quality.ran_dry)
+    def _timing(self, quality: RtpQuality, media: UserMedia) -> str:
+        """Say what the places of sound are worth."""
+        missing = quality.lost + quality.discarded if LOSS_BLURS_TIME[self.backend] else 0
+        if missing or (quality.ran_dry and not media.measured):
+            return "approximate"
+        return "exact" if media.measured and not quality.ran_dry else "to half a frame"
 
     def artefacts(self) -> dict[str, bytes]:
         """Return the SIP messages, without credentials, and the early media."""

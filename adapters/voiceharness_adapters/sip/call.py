@@ -2,8 +2,8 @@
 
 Theory of operation. A worker tells ticks and events; a :class:`SipCall` keeps the state they amount to and lets others
 wait for it: ``up`` (a final answer and media in both directions), ``over``. Media counts as up when the audio stream is
-active and a tick has passed since: ``answered``. From then on whoever listens gets ticks, and what else happens
-(digits, hold, faults of the peer, the end); ``wait`` is how long packets wait in the worker, in seconds, once known.
+active and a tick has passed since: ``answered``. From then on whoever listens gets ticks, and what else happens:
+digits, hold, faults of the peer, how long packets wait in the worker, the end.
 """
 
 from __future__ import annotations
@@ -60,7 +60,6 @@ class SipCall:
         self.end: CallEnd | None = None
         self.error: CallDroppedError | None = None
         self.early: list[Heard] = []
-        self.wait: float | None = None
         self._on_tick: Callable[[Heard], None] = lambda _heard: None
         self._news: list[Event] = []
         self._on_news: Callable[[Event], None] = self._news.append
@@ -186,8 +185,6 @@ class SipCall:
                 self.media = event
             case "rtp":
                 event["stats"] = self._count(event["stats"])
-            case "wait":
-                self.wait = event["seconds"]
             case "transfer" if self._transferred is not None:
                 if (event["final"] or event["code"] >= 200) and not self._transferred.done():
                     self._transferred.set_result(event)

@@ -1,10 +1,10 @@
 """The media of a call on the user's side: between the worker's ticks and the line.
 
 Theory of operation. The call's positions begin with the tick after the answer. Each tick asks the line for the user's
-frame ``lead`` ticks ahead, so that it is at the worker in time. What was heard is held back for the first few ticks,
-until it is known how long the worker itself holds sound back; then everything is given its place on the wire, and
-that never changes within a call. Each digit of the agent is told once: an RTP event or an INFO as such, a tone in the
-sound unless it accompanies one.
+frame ``lead`` ticks ahead, so that it is at the worker in time. What was heard is held back for a few ticks, until it
+is known how long the worker itself holds sound back; then everything is given its place on the wire. That is so at the
+begin, and where the worker's buffer ran dry. Each digit of the agent is told once: an RTP event or an INFO as such, a
+tone in the sound unless it accompanies one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class UserMedia:
     ) -> None:
         self.findings: list[tuple[int, Finding]] = []
         self.unsent = 0
-        self.measured = False
+        self._in_doubt_since: float | None = 0.0
         self.answered = answered
         self._call = call
         self._inbox = inbox
@@ -75,6 +75,7 @@ class UserMedia:
         self._waiting: list[Heard] | None = []
         self._detector = DtmfDetector(rate)
         self._unexamined = bytearray()
+        self._examined = self._heard_until = 0
         self._signalled: Digit | None = None
         self._watch = watch
         self._held = False
@@ -92,6 +93,15 @@ class UserMedia:
     def holdback(self) -> float:
         """Seconds from a packet's arrival to the tick that hears it."""
         return self.ticks.delay / self.ticks.rate
+
+    @property
+    def measured(self) -> bool:
+        """Whether that was measured for all that came, but for a quarter of a second of it at the most."""
+        return self._in_doubt_since is None or 0 < self._in_doubt_since >= self._received - FRAMES_PER_SECOND // 4
+
+    @property
+    def _received(self) -> float:
+        return self._call.stats.get("received", 0)
 
     @property
     def lost_time(self) -> float:
@@ -130,16 +140,26 @@ class UserMedia:
             self._hear(heard)
             return
         self._waiting.append(heard)
-        if self._call.wait is not None or len(self._waiting) >= MEASURED_TICKS:
+        if len(self._waiting) >= MEASURED_TICKS:
             self._settle()
 
-    def _settle(self) -> None:
-        """Fix how long sound is held back, and hand on what waited for that."""
-        waiting, self._waiting = self._waiting or [], None
-        if self._call.wait is not None:
-            self.measured = True
-            delay = round((self._call.wait + self._concealment) * self.ticks.rate)
+    def _unsettle(self) -> None:
+        """Keep what comes: nobody knows how long it was held back."""
+        self._in_doubt_since = self._received
+        if self._waiting is None:
+            self._waiting = []
+
+    def _known(self, wait: float | None) -> None:
+        """Take it that sound waits for so many seconds in the worker's buffer."""
+        if wait is not None:
+            self._in_doubt_since = None
+            delay = round((wait + self._concealment) * self.ticks.rate)
             self.ticks = replace(self.ticks, delay=delay)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Hand on what waited, each where it belongs by what is known now."""
+        waiting, self._waiting = self._waiting or [], None
         for heard in waiting:
             self._hear(heard)
 
@@ -151,6 +171,8 @@ class UserMedia:
             return
         self._inbox.put(AudioChunk(pcm, self.ticks.rate, position, at_ns=heard.at_ns))
         self._unexamined += pcm
+        self._examined += len(pcm) // 2
+        self._heard_until = position + len(pcm) // 2
         if len(self._unexamined) >= EXAMINED_FRAMES * len(self._silence):
             self._examine(heard)
 
@@ -158,8 +180,9 @@ class UserMedia:
         """Look for keypad tones in what has come; several frames at once cost little more than one."""
         samples = np.frombuffer(bytes(self._unexamined), "<i2")
         self._unexamined.clear()
+        moved = self._heard_until - self._examined
         for digit in self._detector.push(samples):
-            at_ns = self.ticks.due_ns(digit.onset, tick=heard.tick, at_ns=heard.at_ns)
+            at_ns = self.ticks.due_ns(digit.onset + moved, tick=heard.tick, at_ns=heard.at_ns)
             self._tone(Digit(digit.key, digit.duration_samples / self.ticks.rate, "inband", at_ns=at_ns))
 
     def _tone(self, digit: Digit) -> None:
@@ -175,6 +198,10 @@ class UserMedia:
                 at_ns = self.ticks.line_time(event["began_ns"])
                 self._signalled = Digit(event["digit"], event["ms"] / 1000, event["method"], at_ns=at_ns)
                 self._inbox.put(self._signalled)
+            case "unsettled":
+                self._unsettle()
+            case "wait":
+                self._known(event["seconds"])
             case "media":
                 self._held = event["status"] not in ("active", "error")
             case "rtp_fault":

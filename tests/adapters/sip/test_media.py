@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pytest
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from voiceharness_adapters.sip.settings import Backend
 
 __all__: list[str] = []
+
+Trouble: TypeAlias = "Mapping[int, int]"
 
 pytestmark = pytest.mark.realtime
 
@@ -87,8 +90,13 @@ def test_latency_is_that_on_the_wire(phase_ms: int, backend: Backend) -> None:
     pytest.fail(f"the recording's latency is off by {errors} s")
 
 
-async def _latency_error(phase_ms: int, backend: Backend) -> tuple[float, bool]:
-    """Measured less true latency of an agent whose packets have some phase, and whether it ought to be exact."""
+async def _latency_error(
+    phase_ms: int, backend: Backend, *, trouble: Trouble = MappingProxyType({})
+) -> tuple[float, bool]:
+    """Measured less true latency of an agent whose packets have some phase, and whether it ought to be exact.
+
+    ``trouble``: packets that are held up for so many milliseconds, or lost (-1), before the agent speaks.
+    """
     wire: dict[str, float] = {}
 
     def heard(packet: RtpPacket, at_ns: int) -> None:
@@ -100,7 +108,10 @@ async def _latency_error(phase_ms: int, backend: Backend) -> tuple[float, bool]:
         clock = LoopClock()
         start = clock.now_ns() + phase_ms * NS // 1000
         for index in range(80):
-            await clock.sleep_until_ns(start + index * NS // 50)
+            held_up_ms = trouble.get(index, 0)
+            await clock.sleep_until_ns(start + index * NS // 50 + max(0, held_up_ms) * NS // 1000)
+            if held_up_ms < 0:
+                continue
             speaks = index >= 40
             if speaks:
                 wire.setdefault("agent", clock.now_ns() / NS)
@@ -114,8 +125,23 @@ async def _latency_error(phase_ms: int, backend: Backend) -> tuple[float, bool]:
             await line.until_position(12000)
         track = line.record().agent.astype(int)
     measured = (int(np.flatnonzero(np.abs(track) > 1000)[0]) - said.onset) / 8000
-    certain = bool(adapter.call_facts()["holdback_measured"]) and not adapter.trust_reasons()
+    certain = adapter.call_facts()["timing"] == "exact" and not adapter.trust_reasons()
     return measured - (wire["agent"] - wire["user"]), certain
+
+
+TROUBLE: Mapping[str, Trouble] = {
+    "held up": {24: 90},
+    "held up twice": {18: 50, 28: 70},
+    "lost": {20: -1, 27: -1},
+    "lost and held up": {18: -1, 24: 60, 31: -1},
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLE)
+def test_latency_is_right_after_packets_were_held_up_or_lost(trouble: str) -> None:
+    """The jitter buffer ran dry, and holds sound for another time from then on."""
+    errors = [run_real(_latency_error(11, "pjsua2", trouble=TROUBLE[trouble]))[0] for _ in range(ATTEMPTS)]
+    assert min(map(abs, errors)) < 0.004
 
 
 def test_the_line_is_never_without_packets_even_if_nobody_speaks() -> None:

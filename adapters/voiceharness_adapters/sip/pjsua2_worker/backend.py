@@ -103,10 +103,11 @@ class Pjsua2Backend:
 
     def _rest(self) -> None:
         if self._endpoint.libGetState() == pj.PJSUA_STATE_RUNNING:
-            measuring = [call for call in self._calls.values() if call.meter is not None]
-            self._endpoint.libHandleEvents(_MEASURING_POLL_MS if measuring else _POLL_MS)
-            for call in measuring:
-                self.guard(call.measure)
+            now = now_ns()
+            hurried = any(call.meter is not None and call.meter.is_hurried(now) for call in self._calls.values())
+            self._endpoint.libHandleEvents(_MEASURING_POLL_MS if hurried else _POLL_MS)
+            for call in list(self._calls.values()):
+                self.guard(call.look_at_buffer)
             self._ended_legs.clear()
             self._look_after(now_ns())
         else:

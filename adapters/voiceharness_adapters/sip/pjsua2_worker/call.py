@@ -25,6 +25,13 @@ __all__ = ["Leg", "WorkerCall"]
 _REASON: Final = re.compile(r"(?im)^Reason\s*:\s*(?P<value>[^\r\n]+)")
 _REASON_TEXT: Final = re.compile(r'text\s*=\s*"(?P<text>[^"]*)"')
 _DTMF_END: Final = 2
+
+MEASURED: Final = 5
+"""Ticks by which it is measured how long packets wait, when a stream begins."""
+
+MEASURED_AGAIN: Final = 3
+"""The same, after the buffer ran dry."""
+
 _STATES: Final = {
     pj.PJSIP_INV_STATE_CALLING: "calling",
     pj.PJSIP_INV_STATE_INCOMING: "incoming",
@@ -40,6 +47,15 @@ _MEDIA: Final = {
     pj.PJSUA_CALL_MEDIA_REMOTE_HOLD: "remote_hold",
     pj.PJSUA_CALL_MEDIA_ERROR: "error",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class BufferState:
+    """Packets that came so far, how much sound waits, and how often a tick found none."""
+
+    packets: int
+    waiting_ns: int
+    dry: int
 
 
 @dataclass(slots=True, eq=False)
@@ -65,7 +81,8 @@ class WorkerCall:
     stats: dict[str, Any] = field(default_factory=dict)  # Any: what JSON can hold
     digit: _Digit | None = None
     meter: ArrivalMeter | None = None
-    measured: bool = False
+    looked_ns: int = 0
+    dry: int = 0
 
     def tell(self, event: str, **fields: object) -> None:
         """Send an event of this call."""
@@ -93,17 +110,34 @@ class WorkerCall:
         if digit is not None:
             self.tell("digit", digit=digit.digit, method=method, ms=digit.duration_ms, began_ns=digit.began_ns)
 
-    def measure(self) -> None:
-        """Look at the arriving packets once more; tell how long they wait when that is known."""
-        meter, leg = self.meter, self.leg
-        if meter is None or leg is None:
+    def begin_to_measure(self, enough: int) -> None:
+        """Find out how long packets wait, by so many ticks; until then nobody knows."""
+        self.meter = ArrivalMeter(enough, started_ns=now_ns())
+        self.tell("unsettled")
+
+    def look_at_buffer(self) -> None:
+        """Look at the arriving packets once more; tell how long they wait when that is known.
+
+        While that is known, one look at each tick is enough, to see that the buffer has run dry: what comes after has
+        waited for another time.
+        """
+        tick_ns = self.port.tick_ns
+        if self.leg is None or (self.meter is None and tick_ns == self.looked_ns):
             return
-        packets = leg.packets()
-        if packets is not None:
-            meter.take(packets, now_ns(), self.port.tick_ns)
-        if meter.done:
+        self.looked_ns = tick_ns
+        state = self.leg.buffer()
+        if state is None:
+            return
+        dry, self.dry = self.dry, state.dry
+        if self.meter is None:
+            if state.dry > dry:
+                self.begin_to_measure(MEASURED_AGAIN)
+            return
+        if self.meter.take(state.packets, state.waiting_ns, now_ns(), tick_ns):
+            self.tell("unsettled")
+        if self.meter.done:
+            self.tell("wait", seconds=self.meter.wait)
             self.meter = None
-            self.tell("wait", seconds=meter.wait)
 
     def keep_stats(self) -> None:
         """Ask for the RTP statistics while there is a stream."""
@@ -122,6 +156,7 @@ class Leg(pj.Call):
         self.connected_to: pj.AudioMedia | None = None
         self.stream: int | None = None
         self.source = ""
+        self.frame_ns = 0
 
     # What the library tells
 
@@ -223,13 +258,12 @@ class Leg(pj.Call):
         if status in ("active", "remote_hold"):
             self._connect_audio(self.getAudioMedia(position))
         fields: dict[str, object] = {}
-        if self.call.meter is None and not self.call.measured:
-            self.call.meter = ArrivalMeter()
-            self.call.measured = True
         if status == "active":
             stream = self.getStreamInfo(index)
             codec = stream.audCodecParam
             self.source = stream.remoteRtpAddress
+            self.frame_ns = codec.info.frameLen * 1_000_000
+            self.call.begin_to_measure(MEASURED)
             fields = {
                 "codec": stream.codecName,
                 "codec_rate": stream.codecClockRate,
@@ -264,10 +298,12 @@ class Leg(pj.Call):
         else:
             self.call.dtmf(digit, ms, flags)
 
-    def packets(self) -> int | None:
-        """Return how many packets have come."""
+    def buffer(self) -> BufferState | None:
+        """Return what the jitter buffer holds, while there is a stream."""
         stat = self._stream_stat()
-        return None if stat is None else int(stat.rtcp.rxStat.pkt)
+        if stat is None:
+            return None
+        return BufferState(int(stat.rtcp.rxStat.pkt), stat.jbuf.size * self.frame_ns, int(stat.jbuf.empty))
 
     def watch_source(self) -> None:
         """Tell when media comes from another address than was told, and now is answered there."""
