@@ -62,44 +62,6 @@ def test_side_by_side_and_again_the_calls_are_the_same(cli: Cli) -> None:
     assert alone.json == beside.json
 
 
-@pytest.mark.parametrize(
-    ("arguments", "calls"),
-    [
-        (["--adapter", "mute", "--seed", "7"], ["mute, own, 7", "mute, far, 7"]),
-        (["--adapter", "mute", "--seed", "7", "--tag", "smoke"], []),
-        (["--name", "gre*", "--adapter", "mute", "--seed", "7"], ["mute, own, 7", "mute, far, 7"]),
-        (["--without-tag", "smoke", "--adapter", "mute", "--seed", "7"], ["mute, own, 7", "mute, far, 7"]),
-    ],
-)
-def test_a_command_line_chooses_and_goes_before_the_file(arguments: list[str], calls: list[str], cli: Cli) -> None:
-    cli.write("nightly.yaml", SUITE)
-    ended = cli("run", "nightly.yaml", "--list", "--json", *arguments)
-    if not calls:
-        assert ended.code == 2
-        assert "tags are nowhere given" in ended.err
-    else:
-        cells = [each["cell"] for each in ended.json["calls"]]
-        assert [f"{each['adapter']}, {each['line']}, {each['seed']}" for each in cells] == calls
-    assert not (cli.folder / "voiceharness-out").exists()
-
-
-def test_a_list_tells_what_is_skipped_and_why_and_calls_nobody(cli: Cli) -> None:
-    cli.write("hold.yaml", "name: hold\ntags: [odd]\nsteps:\n  - line: hold\n")
-    cli.write("nightly.yaml", "suite: nightly\nscenarios: ['*.yaml']\n")
-    ended = cli("run", "nightly.yaml", "--list")
-    assert ended.code == 0
-    assert ended.out.splitlines() == [
-        "001  greeting  in_process, seed 0",
-        "002  hold      in_process, seed 0  skipped: adapter 'in_process' does not support call_control:hold",
-        "2 calls, 1 skipped",
-    ]
-    assert cli("run", ".", "--list", "--tag", "odd").out.splitlines() == [
-        "001  hold  in_process, seed 0",
-        "1 call",
-    ]
-    assert not (cli.folder / "voiceharness-out").exists()
-
-
 def test_what_is_skipped_is_told_as_unsupported(cli: Cli) -> None:
     cli.write("hold.yaml", "name: hold\nsteps:\n  - line: hold\n")
     cli.write("nightly.yaml", f"suite: n\nscenarios: ['*.yaml']\nadapters: [{{agent: '{AGENTS}:answering'}}]\n")
@@ -196,6 +158,7 @@ def test_a_scenario_that_was_changed_is_called_again(cli: Cli) -> None:
     [
         (["greeting.yaml", "--failed"], "--failed goes with a suite file"),
         (["nightly.yaml", "--failed"], "no run in voiceharness-out"),
+        (["nightly.yaml", "--failed", "."], "no run in .: cannot read suite.json"),
         (["nightly.yaml", "greeting.yaml"], "nightly.yaml is a suite file, which is run alone"),
         (["nightly.yaml", "--adapter", "sip"], "no adapter of the suite is called 'sip'"),
     ],

@@ -89,3 +89,17 @@ def test_a_pattern_is_a_file_a_folder_or_wild(tmp_path: Path) -> None:
 def test_a_pattern_that_finds_nothing_is_an_error(pattern: str, tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="no scenario file"):
         files_matching(pattern, tmp_path)
+
+
+def test_a_folder_of_suite_files_alone_says_how_they_are_run(tmp_path: Path) -> None:
+    (tmp_path / "nightly.yaml").write_text("suite: nightly\nscenarios: [calls]\n")
+    with pytest.raises(
+        ScenarioError, match=r"no \.yaml or \.yml file in this folder, but suite files, which are run by"
+    ):
+        scenario_files([tmp_path])
+
+
+def test_a_suite_names_no_suites(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text("suite: other\nscenarios: [calls]\n")
+    with pytest.raises(ScenarioError, match=r"'other\.yaml' is a suite file; a suite names scenarios"):
+        files_matching("other.yaml", tmp_path)

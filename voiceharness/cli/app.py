@@ -75,7 +75,6 @@ def _selecting(command: Callable[..., Any]) -> Callable[..., Any]:  # Any: as cl
 @click.option(
     "--failed",
     metavar="[FOLDER]",
-    type=_FOLDER,
     is_flag=False,
     flag_value="",
     help="Make only those calls of a suite file that did not pass in the run of FOLDER (default: --out).",

@@ -40,7 +40,7 @@ def run_files(
     virtual: bool | None,
     seed: int | None,
     repeat: int,
-    failed: Path | None,
+    failed: str | None,
     list_only: bool,
     jobs: int,
     fresh: bool,
@@ -101,8 +101,8 @@ def _begin(plan: Plan, planned: Sequence[PlannedCall], out: Path, rerun: Rerun |
     return suite
 
 
-def _folder(failed: Path, paths: Sequence[Path], out: Path) -> Path:
+def _folder(failed: str, paths: Sequence[Path], out: Path) -> Path:
     """Return the folder of the run whose failed calls are made again; no name stands for the one of ``out``."""
     if suite_file_among(paths) is None:
         raise OptionError("--failed goes with a suite file, which tells which calls there should be")
-    return out if failed == Path() else failed
+    return Path(failed) if failed else out

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from voiceharness.errors import ScenarioError
 from voiceharness.scenario.yaml_file import load_scenarios
+from voiceharness.scenario.yaml_nodes import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +38,8 @@ class Case:
 def is_suite_file(file: Path) -> bool:
     """Tell a suite file from a scenario file; what cannot be read is none."""
     try:
-        return _SUITE_KEY.search(file.read_bytes()) is not None
+        with file.open("rb") as stream:
+            return _SUITE_KEY.search(stream.read(MAX_BYTES)) is not None
     except OSError:
         return False
 
@@ -69,6 +71,8 @@ def files_matching(pattern: str, folder: Path) -> list[Path]:
         ScenarioError: if there is none.
     """
     named = folder / pattern
+    if named.is_file() and is_suite_file(named):
+        raise ScenarioError(f"{pattern!r} is a suite file; a suite names scenarios")
     if named.exists():
         return scenario_files([named])
     first = next((index for index, part in enumerate(named.parts) if _WILD.search(part)), len(named.parts))
@@ -94,7 +98,9 @@ def _found(paths: Iterable[Path], *, suites: bool) -> list[Path]:
     for path in paths:
         below = _below(path, suites=suites) if path.is_dir() else [path]
         if not below:
-            raise ScenarioError("there is no .yaml or .yml file in this folder", file=str(path))
+            beside = "" if suites or not _below(path, suites=True) else "but suite files, which are run by their names"
+            told = ", ".join(part for part in ("there is no .yaml or .yml file in this folder", beside) if part)
+            raise ScenarioError(told, file=str(path))
         found.update(dict.fromkeys(below))
     return list(found)
 
