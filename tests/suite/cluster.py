@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-__all__ = ["READY", "ROOM", "Cluster", "cluster"]
+__all__ = ["READY", "ROOM", "Cluster", "cluster", "search_path"]
 
 ROOM: Final = "VOICEHARNESS_TEST_ROOM"
 """Where agents on the workers find the folder that they share with their test."""
@@ -52,14 +52,12 @@ class Cluster:
         """The address of the scheduler as an engine."""
         return f"{'dask' if self.protocol == 'tcp' else 'dask+tls'}://127.0.0.1:{self.port}"
 
-    def hire(
-        self, *options: str, nanny: bool = False, threads: int = 1, path: Path | None = None
-    ) -> subprocess.Popen[bytes]:
-        """Start a worker, and wait until the scheduler knows it; it looks for modules in ``path`` first."""
+    def hire(self, *options: str, nanny: bool = False, threads: int = 1) -> subprocess.Popen[bytes]:
+        """Start a worker, and wait until the scheduler knows it."""
         there = len(self.client.scheduler_info(n_workers=-1)["workers"])
         nannied = () if nanny else ("--no-nanny",)
         own = ("--nthreads", str(threads), "--local-directory", str(self.scratch), *nannied)
-        worker = self.start("worker", self.address, *own, *options, path=path)
+        worker = self.start("worker", self.address, *own, *options)
         self.client.wait_for_workers(there + 1, timeout=READY)
         return worker
 
@@ -67,10 +65,10 @@ class Cluster:
         """What calls have left in the workers' scratch space, but for speech."""
         return [path.name for path in self.scratch.rglob("voiceharness-*") if path.name != "voiceharness-speech"]
 
-    def start(self, role: str, *options: str, path: Path | None = None) -> subprocess.Popen[bytes]:
+    def start(self, role: str, *options: str) -> subprocess.Popen[bytes]:
         """Start a program of dask, whose log goes into the room."""
         command = (sys.executable, "-m", "dask", role, "--host", "127.0.0.1", "--no-dashboard", *options)
-        environment = {**os.environ, ROOM: str(self.room), "PYTHONPATH": _search_path(path), **self.settings}
+        environment = {**os.environ, ROOM: str(self.room), "PYTHONPATH": search_path(), **self.settings}
         with (self.room / f"{role}.log").open("ab") as log:
             program = subprocess.Popen(command, cwd=self.room, env=environment, stderr=log, start_new_session=True)
         self.running.callback(_end, program)
@@ -91,8 +89,9 @@ def cluster(room: Path, *, protocol: str = "tcp", **settings: str) -> Iterator[C
         yield Cluster(room, protocol, settings, running)
 
 
-def _search_path(first: Path | None) -> str:
-    return os.pathsep.join(str(path) for path in (first, _ROOT, os.environ.get("PYTHONPATH")) if path)
+def search_path() -> str:
+    """Where programs find these tests and what they test."""
+    return os.pathsep.join(str(path) for path in (_ROOT, os.environ.get("PYTHONPATH")) if path)
 
 
 def _free_port() -> int:

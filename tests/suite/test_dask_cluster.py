@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.suite.cluster import cluster
+from tests.suite.cluster import cluster, search_path
 from tests.suite.test_run import job
 from voiceharness.doubles import SilentAgent
 from voiceharness.errors import MissingExtraError, OptionError
@@ -85,12 +86,13 @@ def test_workers_of_another_release_are_named(tmp_path: Path) -> None:
     other = tmp_path / "other" / "voiceharness-99.9.dist-info"
     other.mkdir(parents=True)
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: voiceharness\nVersion: 99.9\n", "utf-8")
-    with cluster(tmp_path) as running:
-        running.hire(path=other.parent)
+    with cluster(tmp_path, PYTHONPATH=f"{other.parent}{os.pathsep}{search_path()}") as running:
+        running.hire()
         said = refused(running, job(tmp_path, "silent"))
     assert "all machines of a run need the same: here is Python 3." in said
-    assert ", voiceharness 99.9" in said
-    assert "but worker tcp://127.0.0.1:" in said
+    assert "but the scheduler has Python 3." in said
+    assert "; worker tcp://127.0.0.1:" in said
+    assert said.count(", voiceharness 99.9") == 2
 
 
 def test_an_agent_that_workers_do_not_find_is_named_with_them(standing: Cluster, tmp_path: Path) -> None:

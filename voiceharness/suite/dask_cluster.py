@@ -67,8 +67,8 @@ def check_workers(client: Client, jobs: Sequence[Job], *, arrival: float) -> Non
     For workers that are still missing this waits ``arrival`` seconds. ``jobs`` name their agents.
 
     Raises:
-        OptionError: if nobody offers what a call takes; if a worker has another Python, another voiceharness or none,
-            or does not find an agent. It says which call, and which workers.
+        OptionError: if nobody offers what a call takes; if a worker or the scheduler has another Python, another
+            voiceharness or none, or a worker does not find an agent. It says which call, and which workers.
     """
     _wait_for_offers(client, jobs, arrival)
     _check_versions(client)
@@ -96,13 +96,29 @@ def _first_lacking(jobs: Sequence[Job], offers: Mapping[str, Mapping[str, float]
 
 
 def _check_versions(client: Client) -> None:
-    wanted = f"Python {_minor(platform.python_version())}, voiceharness {version('voiceharness')}"
+    wanted = _described(platform.python_version(), version("voiceharness"))
+    found = {"the scheduler": _scheduler_has(client)}
     # What is asked are functions of Python's own, which a worker has whatever else it lacks.
     pythons = client.run(platform.python_version, on_error="return")
     releases = client.run(version, "voiceharness", on_error="return")
-    found = {worker: f"Python {_minor(pythons[worker])}, {_release(releases.get(worker))}" for worker in pythons}
-    if others := [f"worker {worker} has {what}" for worker, what in found.items() if what != wanted]:
+    found |= {f"worker {worker}": _described(pythons[worker], releases.get(worker)) for worker in pythons}
+    if others := [f"{who} has {what}" for who, what in found.items() if what != wanted]:
         raise OptionError(f"all machines of a run need the same: here is {wanted}, but {'; '.join(others)}")
+
+
+def _scheduler_has(client: Client) -> str:
+    """Describe what the scheduler has; it reads tasks too."""
+    python = client.run_on_scheduler(platform.python_version)
+    try:
+        return _described(python, client.run_on_scheduler(version, "voiceharness"))
+    except PackageNotFoundError as error:
+        return _described(python, error)
+
+
+def _described(python: object, release: object) -> str:
+    minor = ".".join(str(python).split(".")[:2])
+    there = "no voiceharness" if isinstance(release, PackageNotFoundError) else f"voiceharness {release}"
+    return f"Python {minor}, {there}"
 
 
 def offered(client: Client) -> Mapping[str, Mapping[str, float]]:
@@ -125,14 +141,6 @@ def nobody_for(job: Job, offers: Mapping[str, Mapping[str, float]]) -> str:
 
 def _listed(resources: Mapping[str, float]) -> str:
     return " ".join(f"{name}={amount:g}" for name, amount in sorted(resources.items()))
-
-
-def _minor(python: object) -> str:
-    return ".".join(str(python).split(".")[:2])
-
-
-def _release(found: object) -> str:
-    return "no voiceharness" if isinstance(found, PackageNotFoundError) else f"voiceharness {found}"
 
 
 def _finds(module: str) -> bool:
