@@ -63,6 +63,10 @@ class FakeLine:
         self.said.append(message)
         return ANSWER
 
+    @property
+    def is_over(self) -> bool:
+        return False
+
     def user_frame(self, position: int, samples: int, due_ns: int | None = None) -> AudioChunk:
         return AudioChunk(bytes(2 * samples), position=position)
 

@@ -67,6 +67,10 @@ class TurnTaker(Protocol):
     def heard_transcript(self) -> str:
         """The agent's words that have been heard so far."""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the call has ended: it may be judged already, while its transport still runs."""
+
     async def take_turn(self, message: Message) -> AudioChunk:
         """Say the message's audio, wait for the agent's answer and return it."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.adapters.sound_card.machines import ATTEMPTS, needs_sound
+from voiceharness.cli.devices import Meter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +51,16 @@ def test_delay_is_measured_and_kept(tmp_path: Path) -> None:
     assert 0.005 < document["delay"] < 0.5
     kept: Any = json.loads((tmp_path / "voiceharness" / "devices.json").read_text())
     assert kept[document["pair"]]["delay"] == document["delay"]
+
+
+def test_meter_shows_the_level_as_a_bar_and_nothing_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    for live in (True, False):
+        meter = Meter(live=live)
+        meter.show(-30.0)
+        meter.show(-96.0)
+        meter.clear()
+    shown = capsys.readouterr().err
+    assert shown == f"\r{'#' * 20:40}  -30.0 dB \r{'':40}  -96.0 dB \n"
 
 
 @needs_sound

@@ -150,6 +150,7 @@ def test_the_agents_hang_up_ends_the_call_and_cuts_what_was_not_heard() -> None:
     record, line = on_line(agent, body)
     assert line.ended is not None
     assert (line.ended.by, line.ended.reason, line.ended.code) == ("agent", "bye", 16)
+    assert line.is_over
     assert heard(record) == [(0, 200)]
     assert len(record.user) == 1600
 

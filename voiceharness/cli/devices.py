@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from voiceharness_adapters.sound_card.measuring import MeasuredPath
     from voiceharness_adapters.sound_card.stream import Opening
 
-__all__ = ["devices"]
+__all__ = ["Meter", "devices"]
 
 T = TypeVar("T")
 
@@ -173,7 +173,7 @@ async def _measured(opening: Opening, channel: int, *, meter: bool) -> MeasuredP
     from voiceharness_adapters.sound_card.portaudio import PortAudio
     from voiceharness_adapters.sound_card.session import Session
 
-    session, bar = Session(PortAudio(), opening), _Meter(live=meter and sys.stderr.isatty())
+    session, bar = Session(PortAudio(), opening), Meter(live=meter and sys.stderr.isatty())
     try:
         await session.open()
         return await measure_path(session, channel, on_level=bar.show)
@@ -215,7 +215,7 @@ async def _run_with_cables(name: str, command: Sequence[str]) -> int:
         return await process.wait()
 
 
-class _Meter:
+class Meter:
     """A level on standard error, as a bar that moves; where nobody looks, nothing."""
 
     def __init__(self, *, live: bool) -> None:

@@ -205,7 +205,7 @@ class Line:
         """Wait until a signal that was sent at a position is at the agent's end; False if nobody is there then."""
         if self._delay_ns:
             await self.clock.sleep_until_ns(self.samples.time_of(position) + self._delay_ns)
-        return not self._is_over
+        return not self._nobody_there
 
     def user_frame(self, position: int, samples: int, due_ns: int | None = None) -> AudioChunk:
         """Return the user's audio for a stretch of the track, to a transport whose own tick asks for it.
@@ -285,7 +285,12 @@ class Line:
         self._end(LineEnd(by, self.now, reason))
 
     @property
-    def _is_over(self) -> bool:
+    def is_over(self) -> bool:
+        """Whether the call has ended: it may be judged already, while its transport still runs."""
+        return self.ended is not None
+
+    @property
+    def _nobody_there(self) -> bool:
         """Whether there is nobody at the other end: the call has ended, or the news of that is on its way."""
         return self.ended is not None or self._agent_left
 
@@ -334,7 +339,7 @@ class Line:
         while True:
             end = uplink.sent + uplink.frame
             await wait_for(end)
-            if self._is_over:
+            if self._nobody_there:
                 return
             if not adapter.is_connected:
                 raise PendingTransportError(adapter.name, "send the user's audio")
@@ -345,7 +350,7 @@ class Line:
 
     async def run_downlink(self) -> None:
         """Take what arrives until nothing more comes."""
-        while not self._is_over:
+        while not self._nobody_there:
             item = await self.adapter.receive_audio(None)
             if item is not None and not self._take(item):
                 return
@@ -389,7 +394,7 @@ class Line:
         self.clock.call_at_ns(self.samples.time_of(due) + self._delay_ns, lambda: self._mark_over(mark, due, flushed))
 
     def _mark_over(self, mark: PendingMark, due: int, flushed: bool) -> None:
-        if self._is_over:
+        if self._nobody_there:
             return
         if not flushed and not self.downlink.playout.reach(mark):
             return  # a flush took it first

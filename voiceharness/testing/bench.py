@@ -230,6 +230,11 @@ class _Track:
         """Take no turn."""
         raise UnsupportedCapabilityError(adapter="the bench", capability="turns")
 
+    @property
+    def is_over(self) -> bool:
+        """Never: the kit ends the call by ending the adapter's."""
+        return False
+
     def user_frame(self, position: int, samples: int, due_ns: int | None = None) -> AudioChunk:
         """Return a stretch of the track, silence where nothing is said."""
         self.asked.append((position, samples))

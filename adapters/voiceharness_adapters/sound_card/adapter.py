@@ -8,6 +8,7 @@ what is left of the user's own echo is measured, reported, and, beyond a limit, 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 from voiceharness.adapter import Option, VoiceAgentAdapter
@@ -137,15 +138,20 @@ class SoundCard(VoiceAgentAdapter):
             expected=USUAL_PATH if self.delay is None else self.delay,
         )
         if self._far_side is not None:
-            self._media.on_first = self._far_side.call_begins
+            self._media.on_first = partial(self._far_side.call_begins, self._is_judged)
         self._session.on_block = self._take
 
     def _take(self, block: Block) -> None:
         assert self._health is not None  # both were made
         assert self._media is not None  # before the first block came
-        self._health.take(block, sounding=self._media.sounding.at(block.tick))
-        self._health.check_count()
+        if not self._is_judged():
+            self._health.take(block, sounding=self._media.sounding.at(block.tick))
+            self._health.check_count()
         self._media.take(block)
+
+    def _is_judged(self) -> bool:
+        """Whether the call is over, so that the loop may be busy with judging it: what is lost then is no loss."""
+        return self._line is not None and self._line.is_over
 
     def _failed(self, error: CallError) -> None:
         self._over = True

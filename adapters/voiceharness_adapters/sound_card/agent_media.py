@@ -20,6 +20,8 @@ from voiceharness.events import Flush, Mark, MarkPlayed
 from voiceharness_adapters.sound_card.health import DeviceHealth, SoundingTicks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from voiceharness.agent import AgentCall, AgentItem
     from voiceharness_adapters.sound_card.stream import Block, SoundStream
 
@@ -41,6 +43,7 @@ class AgentMedia:
     def __init__(self, stream: SoundStream, rate: int) -> None:
         self.door: AgentCall | None = None
         self._stream = stream
+        self._is_judged: Callable[[], bool] = lambda: False
         self._rate = rate
         self._frame = rate * stream.block // stream.rate
         self._down = Resampler(stream.rate, rate)
@@ -57,8 +60,12 @@ class AgentMedia:
         self._sounding = SoundingTicks()
         self.health = DeviceHealth(self._stream.rate, self._stream.block, "the agent's")
 
-    def begin(self, door: AgentCall) -> None:
-        """Go on with another call; what is left of the last one is dropped."""
+    def begin(self, door: AgentCall, is_judged: Callable[[], bool] = lambda: False) -> None:
+        """Go on with another call; what is left of the last one is dropped.
+
+        Once ``is_judged`` says so, what the device loses is no matter any more.
+        """
+        self._is_judged = is_judged
         self._stream.take_back()
         self._reset()
         self.door = door
@@ -93,19 +100,23 @@ class AgentMedia:
 
     def take(self, block: Block) -> None:
         """Take note of a tick, and hand the agent what was heard."""
-        self.health.take(block, sounding=self._sounding.at(block.tick))
+        self._watch(block)
         self._fill()
         if (len(self._waiting) or self._has_tail) and self._next_tick <= self._latest:  # nothing more has come for it
             self._put_block(len(self._waiting))
         heard = self._down.push(np.frombuffer(block.pcm, np.int16))
         if self.door is None:
             return
-        self.health.note_lateness(LoopClock().now_ns() - block.at_ns)
         self.door.deliver(AudioChunk(heard.tobytes(), self._rate, self._heard, at_ns=block.at_ns))
         self._heard += len(heard)
         while self._put_until and self._put_until[0][0] <= block.tick:
             self._played = self._put_until.popleft()[1]
         self._answer_marks()
+
+    def _watch(self, block: Block) -> None:
+        if self.door is not None and not self._is_judged():
+            self.health.take(block, sounding=self._sounding.at(block.tick))
+            self.health.note_lateness(LoopClock().now_ns() - block.at_ns)
 
     @property
     def _latest(self) -> int:

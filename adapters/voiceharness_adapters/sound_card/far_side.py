@@ -15,6 +15,8 @@ from voiceharness_adapters.sound_card.session import Session
 from voiceharness_adapters.sound_card.stream import Opening
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from voiceharness.agent import PhoneAgent
     from voiceharness.errors import CallError
     from voiceharness_adapters.sound_card.cables import Cables
@@ -62,8 +64,8 @@ class FarSide:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await self._session.close()
 
-    def call_begins(self) -> None:
-        """Let the agent answer, unless it is on a call.
+    def call_begins(self, is_judged: Callable[[], bool] = lambda: False) -> None:
+        """Let the agent answer, unless it is on a call. Once ``is_judged`` says so, its device may lose what it likes.
 
         Raises:
             LocalProtocolError: if the devices are not open.
@@ -72,7 +74,7 @@ class FarSide:
             raise LocalProtocolError("the agent's end of the sound card is not open; await open() first")
         if self._door is None or self._door.ended:
             self._door = AgentCall(LoopClock(), rate=self._rate)
-            self._media.begin(self._door)
+            self._media.begin(self._door, is_judged)
             self._tasks += [
                 asyncio.create_task(serve(self._agent, self._door), name="agent of the sound card"),
                 asyncio.create_task(_send_all(self._door, self._media), name="sound of the agent"),

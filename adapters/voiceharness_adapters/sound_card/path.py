@@ -4,8 +4,8 @@ Theory of operation. What was sent is known by its position on the line; what th
 samples. Where both hold the same sound, their distance is the *shift* of the path. It is looked for every tenth of a
 second in which the user speaks: a fifth of a second of what was sent, by normalised cross-correlation, which neither a
 louder voice nor another level misleads. A find counts if it is similar enough and unmistakable: a tone fits in many
-places. A shift that moves slowly is drift of one device against the other; a jump, once a second find confirms it, is
-a slip: samples that some driver lost or made up without telling.
+places. A shift that moves slowly is drift of one device against the other; a jump that no drift explains is, once a
+second find confirms it, a slip: samples that some driver lost or made up without telling.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ MEMORY: Final = 2.0
 LEAST_LEVEL: Final = 60.0
 LEAST_LIKENESS: Final = 0.5
 SLIP: Final = 0.001
+MOST_DRIFT: Final = 0.001
 DRIFT_SPAN: Final = 10.0
 MAIN_LOBE: Final = 0.0015
 WORK_RATE: Final = 8000
@@ -191,14 +192,17 @@ class PathFollower:
         position = (start + window) * self._factor
         return Find(position, (low + place[0]) * self._factor, place[1])
 
+    def _drift_since(self, last: Find, find: Find) -> float:
+        """Return how many samples two clocks may have moved apart between two finds; more than that is a slip."""
+        return SLIP * self.rate + MOST_DRIFT * (find.position - last.position)
+
     def _accept(self, find: Find) -> bool:
         """Take a find; one that is far from the last must be confirmed by the next."""
-        limit = SLIP * self.rate
-        if self.shift is None or abs(find.shift - self.shift) < limit:
+        if self.shift is None or abs(find.shift - self.shift) < self._drift_since(self.finds[-1], find):
             self._doubtful = None
             self.finds.append(find)
             return True
-        if self._doubtful is None or abs(find.shift - self._doubtful.shift) >= limit:
+        if self._doubtful is None or abs(find.shift - self._doubtful.shift) >= self._drift_since(self._doubtful, find):
             self._doubtful = find
             return False
         self.slips.append(Slip(self._doubtful.position, (self._doubtful.shift - self.shift) / self.rate))

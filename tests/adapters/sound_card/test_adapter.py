@@ -17,6 +17,7 @@ from voiceharness.scenario.scenario import Scenario
 from voiceharness.scenario.steps import Press, Say, Wait
 from voiceharness_adapters.sound_card import SoundCard
 from voiceharness_adapters.sound_card.lock import locked_devices
+from voiceharness_adapters.sound_card.store import remember_delay
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,6 +86,13 @@ def test_drift_between_input_and_output_is_reported_and_followed() -> None:
     assert lags(result)[-1] == pytest.approx(500, abs=1.0)
 
 
+def test_two_clocks_that_differ_too_much_are_not_trusted() -> None:
+    steps = [step for seed in range(6) for step in (words(seed), Wait(2.0))]
+    result = called(Simulation(faults=Faults(input_ppm=800)), *steps, chirp=True)
+    assert any("the input runs +8" in reason and "ppm against the output" in reason for reason in result.trust.reasons)
+    assert result.outcome == "harness_fault"
+
+
 def test_overflow_is_told_with_its_time_and_size() -> None:
     """Case B45: a driver that loses 1024 samples says so, and the next words set the clock right."""
     device = Simulation(faults=Faults(overflow=(5.0, 1024)))
@@ -145,6 +153,15 @@ def test_unknown_path_is_said_and_makes_latencies_doubtful() -> None:
     assert result.facts["path_ms"] is None
     assert result.facts["path_from"] == "unknown"
     assert any("devices test" in reason for reason in result.trust.reasons)
+
+
+def test_delay_of_an_earlier_device_test_is_taken_off_and_named_with_its_date() -> None:
+    tested = remember_delay("speaker -> mic", 0.08)
+    device = Simulation((0.08,), answers_after=5.0)
+    result = called(device, words(1), Wait(5.5), user_channel=0, agent_channel=1)
+    assert result.facts["path_from"] == f"device test of {tested.date}"
+    assert result.facts["path_ms"] == 80.0
+    assert result.trust.trustworthy
 
 
 def test_delay_given_by_the_user_is_used() -> None:

@@ -126,6 +126,22 @@ def test_mark_is_answered_when_its_place_was_played() -> None:
     assert at == pytest.approx(1.5, abs=0.07)
 
 
+def test_what_the_device_loses_after_the_call_is_no_loss() -> None:
+    """The harness judges the call before it lets go of the devices, and that keeps the loop."""
+    judged = [False]
+
+    async def lose(bench: Bench) -> None:
+        bench.media.begin(AgentCall(bench.clock, rate=RATE), lambda: judged[0])
+        for over in (False, True):
+            judged[0] = over
+            bench.media.send(AudioChunk.from_samples(WORDS[:1600]))
+            bench.stream.take_back()  # what was put is lost
+            await bench.clock.sleep(0.5)
+
+    _, bench = played(lose, 0.1)
+    assert bench.media.health.lost("starved") == pytest.approx(0.2 * 48000, abs=480)
+
+
 def test_loop_that_comes_late_is_told() -> None:
     media_health = played(lambda bench: bench.clock.sleep(0.1))[1].media.health
     media_health.note_lateness(50_000_000)
