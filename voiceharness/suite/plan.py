@@ -80,7 +80,7 @@ class _Way:
     changes: Changes
     environment: Mapping[str, str] | None
     hosts: frozenset[str]
-    adapters: dict[str, type[VoiceAgentAdapter]] = field(default_factory=dict)
+    adapters: dict[str, tuple[type[VoiceAgentAdapter], Sequence[str]]] = field(default_factory=dict)
     options: dict[str, dict[str, object]] = field(default_factory=dict)
 
     def label(self, job: Job) -> str:
@@ -103,10 +103,11 @@ class _Way:
             ConfigurationError: if the adapter, its options, or the kind of time cannot be used.
         """
         name = job.target.adapter_for(job.scenario)
-        if name not in self.adapters:
-            self.adapters[name] = load_adapter(name)
-        adapter, options = self.adapters[name], job.target.options_for(job.scenario)
-        _refuse_unknown(name, adapter, options)
+        adapter, known = self._adapter(name)
+        options = job.target.options_for(job.scenario)
+        for given in options:
+            if given not in known:
+                raise OptionError(f"adapter {name!r} has no option {given!r}; it has: {', '.join(known) or 'none'}")
         if job.agent is not None and name not in self.hosts:
             raise OptionError(f"adapter {name!r} has no host that could serve an agent; reach it by its options")
         capabilities = adapter.capabilities_for(options)
@@ -115,6 +116,13 @@ class _Way:
         missing = capabilities.missing(job.scenario.requires)
         return UnsupportedCapabilityError(adapter=name, capability=str(missing[0])) if missing else None
 
+    def _adapter(self, name: str) -> tuple[type[VoiceAgentAdapter], Sequence[str]]:
+        """Return an adapter's class, and the names of its options."""
+        if name not in self.adapters:
+            loaded = load_adapter(name)
+            self.adapters[name] = loaded, [option.name for option in options_of(loaded)]
+        return self.adapters[name]
+
     def _options(self, adapter: str) -> dict[str, object]:
         if adapter not in self.options:
             given = dict(self.entry.options)
@@ -122,13 +130,6 @@ class _Way:
                 given = expand_options(given, self.environment, adapter)
             self.options[adapter] = {**given, **parse_settings(self.changes.settings, adapter)}
         return self.options[adapter]
-
-
-def _refuse_unknown(name: str, adapter: type[VoiceAgentAdapter], options: Mapping[str, object]) -> None:
-    known = [option.name for option in options_of(adapter)]
-    for given in options:
-        if given not in known:
-            raise OptionError(f"adapter {name!r} has no option {given!r}; it has: {', '.join(known) or 'none'}")
 
 
 def plan_suite(
