@@ -41,7 +41,7 @@ from voiceharness_adapters.sip.inbox import Inbox
 from voiceharness_adapters.sip.media import UserMedia
 from voiceharness_adapters.sip.quality import RtpQuality
 from voiceharness_adapters.sip.session import agreed_session
-from voiceharness_adapters.sip.settings import SipSettings, Srtp, Transport, choose_backend, codecs_of
+from voiceharness_adapters.sip.settings import SipSettings, Srtp, Transport, choose_backend, codecs_of, usual_codecs
 from voiceharness_adapters.sip.watch import MediaWatch
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Sip(VoiceAgentAdapter):
         password: Annotated[str, Option("password for authentication")] = "",
         proxy: Annotated[str, Option("outbound proxy, as host or host:port")] = "",
         headers: Annotated[dict[str, str] | None, Option("more headers of the INVITE")] = None,
-        codecs: Annotated[str, Option("codecs in the order in which they are preferred")] = "PCMU,PCMA",
+        codecs: Annotated[str, Option("codecs in the order in which they are preferred; empty: by the rate")] = "",
         rate: Annotated[int, Option("line rate: 8000; 16000 for G722; 48000 for Opus", "Hz")] = 8000,
         srtp: Annotated[Srtp, Option("off, optional, mandatory (SDES), or dtls")] = "off",
         tls_certificate: Annotated[str, Option("own certificate, a PEM file")] = "",
@@ -121,10 +121,11 @@ class Sip(VoiceAgentAdapter):
         self.target = target
         self.backend = chosen
         self._own = endpoint is None
+        offered = codecs or usual_codecs(chosen, rate)
         self.endpoint = endpoint or SipEndpoint(
             SipSettings(
                 host, port, public_address, transport, user, registrar, auth_user, password,
-                proxy=proxy, codecs=codecs_of(codecs, rate), rate=rate, srtp=srtp, backend=chosen,
+                proxy=proxy, codecs=codecs_of(offered, rate), rate=rate, srtp=srtp, backend=chosen,
                 tls_certificate=tls_certificate, tls_key=tls_key, tls_authorities=tls_authorities,
             )
         )  # fmt: skip

@@ -17,8 +17,9 @@ from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import LoopClock
 from voiceharness.errors import AgentCrashedError, CallError, ConnectError
 from voiceharness.events import CallEnded, Digit, EndOfStream, Flush, Mark, MarkPlayed, RemoteHangup
+from voiceharness_adapters.sip.backends import CAPABILITIES
 from voiceharness_adapters.sip.endpoint import SipEndpoint
-from voiceharness_adapters.sip.settings import SipSettings, choose_backend
+from voiceharness_adapters.sip.settings import SipSettings, choose_backend, codecs_of, usual_codecs
 from voiceharness_adapters.sip.wire import NOTHING_SENT
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ MEDIA_TIMEOUT: Final = 5.0
 AT_ONCE: Final = 40
 """Calls that may come at the same moment: each needs somebody who waits for it."""
 
+_NARROW: Final = 8000
 _LEAD: Final = 4
 _FOR_EVER: Final = 10.0**9
 
@@ -47,9 +49,15 @@ logger = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def host(agent: PhoneAgent) -> AsyncIterator[Mapping[str, object]]:
-    """Serve an agent on loopback; yields the options with which the adapter ``sip`` reaches it."""
-    settings = SipSettings(user="agent", backend=choose_backend("auto"))
+async def host(agent: PhoneAgent, *, backend: str = "auto", rate: int = 8000) -> AsyncIterator[Mapping[str, object]]:
+    """Serve an agent on loopback; yields the options with which the adapter ``sip`` reaches it.
+
+    ``backend`` and ``rate`` (in hertz) are the adapter's: a wide line needs a library that has its codec.
+    """
+    own = choose_backend("auto" if rate == _NARROW else backend)
+    served = rate if rate in CAPABILITIES[own].rates else _NARROW
+    codecs = codecs_of(usual_codecs(own, served), served)
+    settings = SipSettings(user="agent", backend=own, rate=served, codecs=codecs)
     async with SipEndpoint(settings) as endpoint, serve_calls(agent, endpoint):
         yield {"target": endpoint.uri}
 

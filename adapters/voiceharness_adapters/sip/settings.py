@@ -12,7 +12,7 @@ from voiceharness.errors import MissingExtraError, OptionError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Backend", "SipSettings", "Srtp", "Transport", "choose_backend", "codecs_of"]
+__all__ = ["Backend", "SipSettings", "Srtp", "Transport", "choose_backend", "codecs_of", "usual_codecs"]
 
 Backend = Literal["pjsua2", "baresip"]
 Transport = Literal["udp", "tcp", "tls"]
@@ -101,6 +101,12 @@ def choose_backend(wanted: str) -> Backend:
         here = f"Python {sys.version_info.major}.{sys.version_info.minor}"
         raise MissingExtraError(f"the SIP backend {backend} is not installed in this {here}", extra=extra)
     return backend
+
+
+def usual_codecs(backend: Backend, rate: int) -> str:
+    """Return the codecs that are offered on a line of this rate when none are asked for."""
+    wide = {16000: "G722", 48000: "OPUS"} if backend == "baresip" else {}
+    return wide.get(rate, "PCMU,PCMA")
 
 
 def codecs_of(text: str, rate: int) -> tuple[str, ...]:

@@ -248,6 +248,11 @@ def test_registration_with_digest(tmp_path: Path) -> None:
     run_real(main())
 
 
+@pytest.mark.parametrize(("rate", "codecs"), [(8000, ("PCMU", "PCMA")), (16000, ("G722",)), (48000, ("OPUS",))])
+def test_a_line_has_the_codecs_of_its_rate_unless_others_are_asked_for(rate: int, codecs: tuple[str, ...]) -> None:
+    assert Sip("sip:a@127.0.0.1", backend="baresip", rate=rate).endpoint.settings.codecs == codecs
+
+
 def test_what_it_cannot_do_is_not_declared_and_refused() -> None:
     async def main() -> None:
         async with peer() as agent:
