@@ -124,6 +124,30 @@ def test_a_profiles_delay_adds_to_the_lines() -> None:
     assert settings.one_way_delay == pytest.approx(0.22)
 
 
+def test_gaps_in_the_agents_sound_do_not_add_up_on_a_line_of_another_rate() -> None:
+    """Case B49, a tenth of its 45 minutes: 20 ms of nothing each 420 ms, and clicks on both tracks at either end."""
+    pieces, rate = 643, 16000
+    click, silence = np.zeros(3200, np.int16), np.zeros(3200, np.int16)
+    click[800:880] = 20000
+    clicks = (2, pieces - 3)
+    agent = ScriptedPhoneAgent(
+        [(0.42 * index, AudioChunk.from_samples(click if index in clicks else silence)) for index in range(pieces)]
+    )
+
+    async def main() -> CallRecord:
+        async with open_line(InProcess(agent, rate=rate), LineSettings(rate=rate)) as line:
+            for index in clicks:
+                line.say(np.full(160, 20000, np.int16), at=round((0.42 * index + 0.1) * rate))
+            await line.until_position(round(0.42 * pieces * rate))
+            return line.record()
+
+    record = run_virtual(main())
+    for track in (record.agent, record.user):
+        loud = np.flatnonzero(np.abs(track.astype(int)) > 8000) / rate
+        assert loud[0] == pytest.approx(0.42 * clicks[0] + 0.1, abs=0.001)
+        assert loud[-1] == pytest.approx(0.42 * clicks[1] + 0.11, abs=0.001)
+
+
 class Asking(InProcess):
     """A transport that keeps time itself, in blocks of half a frame."""
 
