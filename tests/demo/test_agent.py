@@ -142,7 +142,7 @@ def test_a_line_that_gives_way_to_a_listeners_word_is_found(engines: Engines) ->
 
 def test_a_line_that_leaks_after_a_flush_is_found(engines: Engines) -> None:
     """Case A03."""
-    result = call(engines, *booking(Interrupt(BOOK, after=seconds(1.0))), faults=("leaks_after_flush",))
+    result = call(engines, *booking(Interrupt(BOOK, after=seconds(0.7))), faults=("leaks_after_flush",))
     assert "audio_after_flush" in kinds(result)
 
 

@@ -86,6 +86,8 @@ def test_a_leaking_voice_sends_some_of_the_rest_after_its_flush() -> None:
         await voice.say("one two three")
         await call.clock.sleep(1.0)
         voice.stop()
+        assert not voice.is_talking
+        await call.clock.sleep(0.1)
 
     _, sound, _, flush, leak = spoken(body, leaks=True)
     assert flush == Flush()
@@ -99,5 +101,6 @@ def test_nothing_leaks_of_a_turn_that_was_heard_or_never_said() -> None:
         await voice.say("one")
         await call.clock.sleep(2.0)
         voice.stop()
+        await call.clock.sleep(0.1)
 
     assert sum(isinstance(item, AudioChunk) for item in spoken(body, leaks=True)) == 1

@@ -21,8 +21,9 @@ __all__ = ["Voice"]
 SENTENCE_END: Final = re.compile(r"(?<=[.?!]) +")
 SENTENCE_PAUSE: Final = 0.3
 
+UNDER_WAY: Final = 0.04
 LEAK: Final = 0.4
-"""Seconds of the old answer that a leaking line still sends after a flush."""
+"""Seconds of the old answer that were under way for so long when a leaking line sent its flush, and come behind it."""
 
 
 class Voice:
@@ -71,12 +72,11 @@ class Voice:
 
     def stop(self) -> None:
         """Stop talking at once."""
-        rest = self._unheard()
+        rest, clock = self._unheard(), self._call.clock
         self._call.flush()
-        self._until_ns = self._call.clock.now_ns()
-        if self._leaks and rest.pcm:
-            self._call.send(rest)
-            self._until_ns += round(rest.duration * NS)
+        self._until_ns = clock.now_ns()
+        if self._leaks and rest.pcm:  # the line believes that it has stopped
+            clock.call_at_ns(self._until_ns + round(UNDER_WAY * NS), lambda: self._call.send(rest))
 
     def _unheard(self) -> AudioChunk:
         """Return the first of what the user has not heard yet of the turn that was said last."""
