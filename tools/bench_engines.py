@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 CALLS: Final = 100
-ROUNDS: Final = 5
+ROUNDS: Final = 3
 SECONDS: Final = 18.7
 PORT: Final = 8799
 ENGINES: Final[dict[str, dict[str, Any]]] = {  # Any: keywords of run_jobs
