@@ -14,18 +14,22 @@ import pytest
 
 from tests.adapters.sip.calling import heard_from, on_line, stream
 from tests.adapters.sip.peer import peer
+from voiceharness import Hangup, Scenario, Wait, run_call
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.signals import tone
 from voiceharness.clock import LoopClock, run_real
 from voiceharness.doubles import ProbeAgent, ScriptedPhoneAgent
 from voiceharness.errors import CallDroppedError, CallRejectedError, ConnectError
+from voiceharness.report.artefacts import load_call, save_call
 from voiceharness_adapters.sip import Sip, SipEndpoint, SipSettings, host
 from voiceharness_adapters.sip.hosting import AgentSide, serve_calls
 from voiceharness_adapters.sip.nonce import NONCE_HEADER
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
+    from pathlib import Path
 
+    from tests.adapters.sip.peer import SipPeer
     from voiceharness.agent import PhoneAgent
     from voiceharness.line.record import CallRecord
 
@@ -183,6 +187,25 @@ def test_a_worker_that_aborts_drops_its_call_with_evidence_and_the_next_call_wor
             async with peer(media=stream()) as next_agent, on_line(Sip(next_agent.uri, endpoint=ours)) as next_line:
                 await next_line.until_position(4000)
             assert heard_from(next_line.record(), 440, 0.2, 0.45) > 0.99
+
+    run_real(main())
+
+
+def test_the_evidence_of_a_call_whose_worker_aborted_is_saved(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with SipEndpoint() as ours:
+
+            async def aborting(agent: SipPeer) -> None:
+                await stream(packets=40)(agent)
+                os.kill(ours.pids[0], signal.SIGABRT)
+
+            async with peer(media=aborting) as agent:
+                result = await run_call(Scenario("abort", steps=[Wait(5.0), Hangup()]), Sip(agent.uri, endpoint=ours))
+        assert isinstance(result.error, CallDroppedError)
+        assert "exit code -6; last words: " in str(result.error)
+        saved = load_call(save_call(result, tmp_path))
+        assert heard_from(saved, 440, 0.2, 0.6) > 0.99
+        assert list(tmp_path.rglob("sip.txt"))
 
     run_real(main())
 
