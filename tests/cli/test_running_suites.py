@@ -37,6 +37,22 @@ def test_an_adapter_of_an_installed_package_is_found_by_every_process(cli: Cli) 
     assert ended.json["counts"] == {"not_called": 2}
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--engine", "ray://host"), "OptionError: there is no engine 'ray://host'; there are dask://HOST:PORT"),
+        (("--engine", "dask://host", "--jobs", "2"), "decides how many calls go on at a time"),
+    ],
+)
+def test_an_engine_that_cannot_be_used_is_refused_before_the_first_call(
+    options: tuple[str, ...], message: str, cli: Cli
+) -> None:
+    ended = cli("run", "greeting.yaml", *ANSWERING, *options)
+    assert ended.code == 2
+    assert message in ended.err
+    assert not list(cli.folder.rglob("result.json"))
+
+
 def test_repeated_calls_are_summed_up(cli: Cli) -> None:
     ended = cli("run", "greeting.yaml", *ANSWERING, "--repeat", "3")
     assert "greeting (in_process): 3 of 3 passed (95 % interval 0.44 to 1.00)" in ended.out

@@ -59,7 +59,7 @@ def run_jobs(
     if engine is not None:
         if processes > 1:
             raise OptionError(
-                f"engine {engine} decides how many calls go on at a time; leave out the number of processes"
+                f"engine {engine} decides how many calls go on at a time; leave out the number of processes (--jobs)"
             )
         engine_for(engine, fresh=fresh, patience=patience).make_calls(jobs, listener)
         return
