@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.adapters.sip.peer import SipPeer
+    from voiceharness import CallResult
     from voiceharness.agent import PhoneAgent
     from voiceharness.line.record import CallRecord
 
@@ -192,7 +193,7 @@ def test_a_worker_that_aborts_drops_its_call_with_evidence_and_the_next_call_wor
 
 
 def test_the_evidence_of_a_call_whose_worker_aborted_is_saved(tmp_path: Path) -> None:
-    async def main() -> None:
+    async def main() -> CallResult:
         async with SipEndpoint() as ours:
 
             async def aborting(agent: SipPeer) -> None:
@@ -200,14 +201,14 @@ def test_the_evidence_of_a_call_whose_worker_aborted_is_saved(tmp_path: Path) ->
                 os.kill(ours.pids[0], signal.SIGABRT)
 
             async with peer(media=aborting) as agent:
-                result = await run_call(Scenario("abort", steps=[Wait(5.0), Hangup()]), Sip(agent.uri, endpoint=ours))
-        assert isinstance(result.error, CallDroppedError)
-        assert "exit code -6; last words: " in str(result.error)
-        saved = load_call(save_call(result, tmp_path))
-        assert heard_from(saved, 440, 0.2, 0.6) > 0.99
-        assert list(tmp_path.rglob("sip.txt"))
+                return await run_call(Scenario("abort", steps=[Wait(5.0), Hangup()]), Sip(agent.uri, endpoint=ours))
 
-    run_real(main())
+    result = run_real(main())
+    assert isinstance(result.error, CallDroppedError)
+    assert "exit code -6; last words: " in str(result.error)
+    saved = load_call(save_call(result, tmp_path))
+    assert heard_from(saved, 440, 0.2, 0.6) > 0.99
+    assert list(tmp_path.rglob("sip.txt"))
 
 
 def test_a_worker_that_aborts_while_it_dials_is_a_typed_error() -> None:
