@@ -108,7 +108,7 @@ class LoopClock:
                 if loop.try_advance(deadline_ns):
                     return
         waiter = self._loop.create_future()
-        handle = self.call_at_ns(deadline_ns, lambda: _wake(waiter))
+        handle = self._loop.call_at(deadline_ns / NS, _wake, waiter)
         try:
             await waiter
         finally:

@@ -28,7 +28,7 @@ NEVER: Final = 1_000_000
 async def run_calls(
     calls: Iterable[tuple[Scenario, VoiceAgentAdapter]],
     *,
-    apart: float = 0.01,
+    apart: float = 0.02,
     speech: SpeechEngines | None = None,
     keep: Callable[[CallResult], None] = lambda _result: None,
 ) -> list[CallResult]:
