@@ -21,6 +21,9 @@ __all__ = ["Session"]
 
 T = TypeVar("T")
 START_TIMEOUT: Final = 5.0
+START_ATTEMPTS: Final = 3
+"""The bridge from ALSA to PulseAudio ends a stream that is asked for its delay before its first timing has come."""
+
 SILENT_DEVICE: Final = 2.0
 SETTLED: Final = 5
 """Blocks after which the device runs steadily: PulseAudio brings the first ones in a burst."""
@@ -44,6 +47,7 @@ class Session:
         self._blocks = self._ran_dry = 0
         self._last_ns = 0
         self._watchdog: asyncio.TimerHandle | None = None
+        self._died = False
         self._over = False
 
     async def open(self) -> SoundStream:
@@ -57,6 +61,23 @@ class Session:
         opening = self.opening
         names = (f"output {opening.output} {opening.server}", f"input {opening.input} {opening.server}")
         self._held.enter_context(locked_devices((name.strip() for name in names), folder=self._locks))
+        for _ in range(START_ATTEMPTS):
+            stream = await self._started()
+            if not self._died:
+                self._watch()
+                return stream
+            await self._in_thread(stream.close)
+        raise DeviceError(
+            f"sound card: {opening.pair} was opened {START_ATTEMPTS} times and stopped each time before it ran: this "
+            "machine is too busy for it, or its sound server ends; do less beside the call, or give it a larger "
+            "latency_ms"
+        )
+
+    async def _started(self) -> SoundStream:
+        """Open and start the devices; returns when they run, or have ended by themselves."""
+        opening = self.opening
+        self._died = False
+        self._running.clear()
         self._opening = self._in_thread(lambda: self._system.open(opening))
         stream = await asyncio.shield(self._opening)  # cancelled or not, close() takes care of what is opened
         self._refuse_if_over()
@@ -71,7 +92,6 @@ class Session:
                 "see that its sound server runs and that the device is not suspended"
             ) from error
         self._refuse_if_over()
-        self._watch()
         return stream
 
     def _refuse_if_over(self) -> None:
@@ -126,7 +146,10 @@ class Session:
             self._fail(error)
 
     def _ended(self) -> None:
-        if not self._over:
+        if not self._running.is_set():
+            self._died = True
+            self._running.set()
+        elif not self._over:
             self._fail(CallDroppedError(f"sound card: {self.opening.pair} stopped by itself: {self._suspect()}"))
 
     def _suspect(self) -> str:

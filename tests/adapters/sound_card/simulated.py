@@ -31,6 +31,7 @@ class Faults:
 
     ``input_ppm``: how much faster it captures than it plays. ``overflow``: samples that it drops and tells of;
     ``dropped``: samples that it drops silently. ``share``: how much of what it should capture it brings.
+    ``stillborn``: how many of the first openings end before they bring anything.
     """
 
     input_ppm: float = 0.0
@@ -39,6 +40,7 @@ class Faults:
     share: float = 1.0
     unplugged_at: float | None = None
     frozen_at: float | None = None
+    stillborn: int = 0
 
 
 @dataclass
@@ -116,7 +118,8 @@ class SimulatedStream:
 
     def _run(self) -> None:
         now, faults = self._tick * BLOCK / RATE, self._world.faults
-        if faults.unplugged_at is not None and now >= faults.unplugged_at:
+        stillborn = self in self._world.streams[: faults.stillborn]
+        if stillborn or (faults.unplugged_at is not None and now >= faults.unplugged_at):
             self._on_end()
             return
         if faults.frozen_at is not None and now >= faults.frozen_at:
