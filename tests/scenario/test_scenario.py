@@ -58,8 +58,8 @@ def test_what_a_scenario_requires_is_known_without_dialling() -> None:
         Requirement("call_control", "hold"),
         Requirement("call_control", "resume"),
     )
-    hung_up = [Ended(by="agent"), Overlap(at_most=1.0)]
-    assert Scenario("x", [Wait(1)], limits=hung_up).requires[1:] == (Requirement("tells_the_end"),)
+    limits = (Ended(by="agent"), Overlap(at_most=1.0))
+    assert Scenario("x", [Wait(1)], limits=limits).requires[1:] == (Requirement("tells_the_end"),)
 
 
 @pytest.mark.parametrize(
