@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +26,8 @@ from voiceharness.suite.dask_engine import DaskEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from distributed import Worker
 
     from tests.suite.cluster import Cluster
     from voiceharness.report.suite import SuiteCall
@@ -155,6 +157,19 @@ def test_a_process_that_hangs_is_ended(standing: Cluster, tmp_path: Path) -> Non
     assert "said nothing for 0.5 s" in calls[0]["call"]["explanation"]
 
 
+def test_a_worker_that_cannot_keep_evidence_breaks_the_calls_that_it_makes(own: Cluster, tmp_path: Path) -> None:
+    own.hire()
+    own.client.run(_lose_scratch_space)
+    (call,) = made([job(tmp_path, "silent")], own)
+    assert call["call"]["outcome"] == "harness_fault"
+    assert "WorkerError: worker tcp://127.0.0.1:" in call["call"]["explanation"]
+    assert "cannot keep the evidence of a call: [Errno 2] No such file or directory" in call["call"]["explanation"]
+
+
+def _lose_scratch_space(dask_worker: Worker) -> None:
+    dask_worker.local_directory = str(Path(dask_worker.local_directory) / "gone")
+
+
 @pytest.mark.parametrize("nanny", [False, True])
 def test_a_call_is_made_again_when_its_worker_is_lost_and_says_so(own: Cluster, tmp_path: Path, nanny: bool) -> None:
     own.hire("--resources", "trunk=1", nanny=nanny)
@@ -234,6 +249,7 @@ def test_an_interrupt_stops_all_calls_and_keeps_what_they_had_come_to(own: Clust
 LEFT_ALONE = """
 import sys
 from dataclasses import replace
+from pathlib import Path
 from pathlib import Path
 from tests.suite.test_dask_engine import remote
 from voiceharness.suite import run_jobs

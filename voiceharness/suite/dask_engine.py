@@ -191,34 +191,43 @@ class _Run:
 
     def _end(self, number: int) -> None:
         """Take the end of a task."""
-        from distributed import KilledWorker
-
         if (future := self._futures.pop(number, None)) is None:
             return  # cancelled from here
         try:
-            returned: Returned = future.result()
-            self._keep(number, returned)
+            self._bring_home(number, future)
+        except KeyboardInterrupt:  # on the way: the call is among those whose last words are heard
+            self._futures[number] = future
+            self._news.put(_Ended(number))
+            raise
+        finally:
+            if self._futures.get(number) is not future:
+                future.release()
+
+    def _bring_home(self, number: int, future: Future[Returned]) -> None:
+        from distributed import KilledWorker
+
+        try:
+            returned = future.result()
+            files = unpacked(returned.evidence)
         except KilledWorker as error:
             self._order_again(number, error.allowed_failures)
         except WorkerError as error:
             self._give_up(number, error)
         except CancelledError as error:
             self._give_up(number, WorkerError(f"the dask cluster let go of this call: {error}"))
-        except OptionError:
-            raise  # the driver's own folder cannot be written
         except Exception as error:  # supervision point: one broken task must not take the others with it
             _log.exception("the task of scenario %r broke", self._jobs[number].scenario.name)
-            broken = WorkerError(f"worker {self._last_worker(number)} could not make this call: {error}")
+            broken = WorkerError(f"{self._last_worker(number) or 'a worker'} could not make this call: {error}")
             broken.__cause__ = error
             self._give_up(number, broken)
-        finally:
-            future.release()
+        else:
+            self._keep(number, returned, files)
 
-    def _keep(self, number: int, returned: Returned) -> None:
+    def _keep(self, number: int, returned: Returned, files: Mapping[str, bytes]) -> None:
         """Put a call's evidence in place, with what there is to say about where it was made."""
         job = self._jobs[number]
         facts: dict[str, Json] = {}
-        place_call(unpacked(returned.evidence), job.folder)
+        place_call(files, job.folder)
         if (lost := len(self._begun[number]) - 1) > 0:
             facts[LOST_WORKERS] = lost
         if returned.call["call"]["error"] is not None:

@@ -82,13 +82,20 @@ def make_ordered_call(order: Order) -> Returned:
     """Make a call in a process of its own, whatever becomes of it. This is the task; it needs the worker's thread.
 
     Raises:
-        WorkerError: if this worker has another voiceharness, or the evidence is too large to travel.
+        WorkerError: if this worker has another voiceharness, or the evidence cannot be kept, or is too large to travel.
     """
     from distributed import get_worker
 
     worker = get_worker()
     if (here := version("voiceharness")) != order.release:
         raise WorkerError(f"worker {worker.address} has voiceharness {here}, and was asked by {order.release}")
+    try:
+        return _made(order, worker)
+    except OSError as error:
+        raise WorkerError(f"worker {worker.address} cannot keep the evidence of a call: {error}") from error
+
+
+def _made(order: Order, worker: Worker) -> Returned:
     job: Job = pickle.loads(order.job)
     with TemporaryDirectory(prefix="voiceharness-", dir=worker.local_directory) as room:
         cache = None if job.cache is None else Path(worker.local_directory).parent / _SPEECH
