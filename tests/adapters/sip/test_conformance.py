@@ -1,6 +1,9 @@
-"""The adapter keeps the contract, as the public kit checks it."""
+"""The adapter keeps the contract with each of its libraries, as the public kit checks it."""
 
 from __future__ import annotations
+
+from functools import partial
+from importlib.util import find_spec
 
 import pytest
 
@@ -13,6 +16,11 @@ __all__: list[str] = []
 
 
 @pytest.mark.realtime
+@pytest.mark.parametrize("backend", ["pjsua2", "baresip"])
 @pytest.mark.parametrize("rule", RULES)
-def test_the_adapter_keeps_the_contract(rule: str) -> None:
-    run_real(check_adapter(Sip, host, dialler=dialler, rules=[rule], calls=5, patience=5.0))
+def test_the_adapter_keeps_the_contract(backend: str, rule: str) -> None:
+    if find_spec(backend) is None:
+        pytest.skip(f"not installed: {backend}")
+    calls = partial(dialler, backend=backend)
+    make = partial(Sip, backend=backend)
+    run_real(check_adapter(make, host, dialler=calls, rules=[rule], calls=5, patience=5.0))

@@ -11,19 +11,20 @@ import logging
 import os
 import re
 from collections import deque
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import baresip
 
-from voiceharness.clock import LoopClock
+from voiceharness.clock import NS, LoopClock
 from voiceharness_adapters.sip.baresip_worker.configuration import extra_configuration, free_port, own_address
 from voiceharness_adapters.sip.baresip_worker.log import SipTrace
 from voiceharness_adapters.sip.baresip_worker.media import FRAME_MS, Pump
 from voiceharness_adapters.sip.channel import now_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
     from voiceharness_adapters.sip.channel import Channel
     from voiceharness_adapters.sip.wire import Frame
@@ -33,6 +34,7 @@ __all__ = ["BaresipBackend", "run"]
 Fields = dict[str, Any]  # Any: what JSON can hold
 
 _STATS_PERIOD: Final = 0.25
+_SETTLES_WITHIN: Final = 0.5
 _MANY_CALLS: Final = 40
 _MANY_EVENTS: Final = 400
 _LOG_LAG: Final = 0.05
@@ -42,6 +44,9 @@ _LAST_PACKET: Final = 0.02
 """Seconds until the stack releases a key that it held for the shortest time or longer."""
 
 _STATUS: Final = re.compile(r"\s*(?P<code>[1-6]\d\d)\s*(?P<reason>.*)")
+_OF_THE_PEER: Final = frozenset(
+    {baresip.Event.CALL_RINGING, baresip.Event.CALL_PROGRESS, baresip.Event.CALL_ESTABLISHED, baresip.Event.CALL_CLOSED}
+)
 _CODECS: Final = {"PCMU": "PCMU/8000/1", "PCMA": "PCMA/8000/1", "G722": "G722/16000/1", "OPUS": "opus/48000/2"}
 _MEDIA_ENCRYPTION: Final = {"optional": "srtp", "mandatory": "srtp-mand", "dtls": "dtls_srtp"}
 
@@ -56,6 +61,7 @@ class _Call:
     task: asyncio.Task[None] | None = None
     ours: bool = False
     pressed_ns: int = 0
+    peer_spoke: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class BaresipBackend:
@@ -70,6 +76,7 @@ class BaresipBackend:
         self._trace = SipTrace(channel)
         self._early_events: deque[baresip.StackEvent] = deque(maxlen=_MANY_EVENTS)
         self._next_incoming = 1
+        self._settled_ns = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._do: Mapping[str, Callable[[Fields], Awaitable[Fields | None]]] = {
             "start": self._start,
@@ -103,13 +110,17 @@ class BaresipBackend:
             elif command["do"] in ("start", "dial", "answer", "hangup"):
                 await self._execute(command)
             else:  # these may take as long as a key is pressed or a peer thinks
-                task = asyncio.create_task(self._execute(command))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._run(self._execute(command))
         telling.cancel()
 
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:  # Any: a coroutine's own
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     async def close(self) -> None:
-        """Stop the stack."""
+        """Stop the stack, once the peer has had time to answer a CANCEL; an answer that crosses it must be ended."""
+        await LoopClock().sleep_until_ns(self._settled_ns)
         await self._runtime.close()
 
     async def _execute(self, command: Fields) -> None:
@@ -230,8 +241,21 @@ class BaresipBackend:
         if taken is None:
             return
         taken.ours = True
+        if taken.call.state is not baresip.CallState.ESTABLISHED:
+            self._settled_ns = LoopClock().now_ns() + 2 * round(_SETTLES_WITHIN * NS)
+        if taken.call.state is baresip.CallState.OUTGOING and not taken.peer_spoke.is_set():
+            self._run(self._give_up(taken))
+            return
         refuses = taken.call.state is baresip.CallState.INCOMING
         await (taken.call.reject() if refuses else taken.call.hangup())
+
+    async def _give_up(self, taken: _Call) -> None:
+        """Hang up once the peer has said anything: before that the stack sends no CANCEL, then or later."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLES_WITHIN):
+                await taken.peer_spoke.wait()
+        if taken.number in self._calls:
+            await taken.call.hangup()
 
     async def _dtmf(self, command: Fields) -> None:
         if command["method"] != "rfc4733":
@@ -273,6 +297,8 @@ class BaresipBackend:
     # What the stack tells
 
     def _happened(self, taken: _Call, event: baresip.StackEvent) -> None:
+        if event.event in _OF_THE_PEER:
+            taken.peer_spoke.set()
         match event.event:
             case baresip.Event.CALL_RINGING:
                 self._tell_state(taken, "early", 180, "Ringing")
@@ -309,9 +335,7 @@ class BaresipBackend:
             if taken.pump is not None:
                 taken.pump.follow(new)
 
-        task = asyncio.create_task(follow())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._run(follow())
 
     def _closed(self, taken: _Call, text: str) -> None:
         found = _STATUS.match(text)
