@@ -41,8 +41,11 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def processor_seconds(pid: int) -> float:
-    """Processor time that a process has used so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    """Processor time that a process has used so far; 0: it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except FileNotFoundError:
+        return 0.0
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
 
@@ -150,6 +153,7 @@ async def many_at_once(calls: int, seconds: float, lead_ms: int) -> float:
             took, own = stopwatch(), os.times()
             results = await asyncio.gather(*map(one_of_many, adapters, noises))
             elapsed = took()
+            died = [worker._dead for worker in endpoint._workers if worker._dead]
             workers = [processor_seconds(pid) for pid in endpoint.pids]
             parent = os.times().user + os.times().system - own.user - own.system
             lost = sum(adapter.quality.lost for adapter in adapters)
@@ -159,6 +163,8 @@ async def many_at_once(calls: int, seconds: float, lead_ms: int) -> float:
         again, echoed = echo.count("Retransmissions"), echo.echoed()
     exact = sum(result[0] for result in results)
     print(f"{calls} calls at once, {len(workers)} workers, {elapsed:.1f} s (dialling included)")
+    for words in died:
+        print(f"  A WORKER DIED: {words}")
     print(f"  bit-exact {exact}/{calls}; RTP packets received {received}, lost {lost}")
     print(f"  user frames not sent in time: {sum(result[2] for result in results)}")
     print(f"  lags {sorted({result[1] for result in results if result[0]})[:8]} samples")
