@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["SoundCard"]
 
 USUAL_PATH: Final = 0.05
-"""Seconds that are expected of a path of which nothing is known; rather too long, so that the present is not ahead."""
+"""Seconds beyond the driver's buffer that are expected of a path of which nothing is known.
+
+Rather too long, so that the present is not ahead: it would have to go back once the path is found.
+"""
 
 
 class SoundCard(VoiceAgentAdapter):
@@ -135,7 +138,7 @@ class SoundCard(VoiceAgentAdapter):
             agent_channel=agent_channel,
             user_channel=user_channel,
             lead=self._lead,
-            expected=USUAL_PATH if self.delay is None else self.delay,
+            expected=self.opening.latency_ms / 1000 + USUAL_PATH if self.delay is None else self.delay,
         )
         if self._far_side is not None:
             self._media.on_first = partial(self._far_side.call_begins, self._is_judged)
