@@ -245,7 +245,7 @@ class Player:
             wanted="speech of the agent",
             measured=state,
             explanation=(
-                f"{line.adapter.name}: {found}; user frames sent: {line.pacer.ticks}, "
+                f"{line.adapter.name}: {found}; user frames sent: {line.uplink.sent // line.uplink.frame}, "
                 f"agent chunks received: {len(line.downlink.items)}, last event: {last}"
             ),
         )
