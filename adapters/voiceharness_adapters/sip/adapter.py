@@ -37,6 +37,7 @@ from voiceharness_adapters.sip.backends import (
     USUAL_WAIT,
 )
 from voiceharness_adapters.sip.endpoint import SipEndpoint
+from voiceharness_adapters.sip.evidence import call_facts, trust_reasons
 from voiceharness_adapters.sip.inbox import Inbox
 from voiceharness_adapters.sip.media import UserMedia
 from voiceharness_adapters.sip.quality import RtpQuality
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from voiceharness.adapter import Received, TurnTaker
     from voiceharness.capabilities import AdapterCapabilities, CallAction, DtmfMethod
     from voiceharness_adapters.sip.call import SipCall
+    from voiceharness_adapters.sip.evidence import Facts
     from voiceharness_adapters.sip.session import AudioSession
     from voiceharness_adapters.sip.watch import Finding
     from voiceharness_adapters.sip.wire import Heard
@@ -59,8 +61,6 @@ __all__ = ["Sip"]
 
 DEAD_PEER_TIMEOUT: Final = 2.0
 TRANSFER_TIMEOUT: Final = 10.0
-MAX_LOST_TIME: Final = 0.1
-MAX_UNSENT: Final = 2
 _DECLINE: Final = 603
 _CANCELLED: Final = 487
 
@@ -396,28 +396,10 @@ class Sip(VoiceAgentAdapter):
         """What was seen of the agent's media, faults and mere disorder, in order."""
         return tuple(finding for _, finding in self._media.findings) if self._media else ()
 
-    def call_facts(self) -> dict[str, str | int | float | bool | None]:
+    def call_facts(self) -> Facts:
         """Return backend, what was agreed on for the sound, RTP statistics, and how long sound was held back."""
-        session, quality = self.session, self.quality
-        facts: dict[str, str | int | float | bool | None] = {
-            "backend": self.endpoint.version or self.backend,
-            "codec": session.codec if session else "",
-            "srtp": bool(session and session.suite),
-            **({} if session is None else session.facts()),
-            **{f"rtp_{name}": getattr(quality, name) for name in quality.__slots__},
-        }
-        if self._media is not None:
-            facts["holdback_ms"] = round(self._media.holdback * 1000, 1)
-            facts["holdback_measured"] = self._media.measured
-            facts["timing"] = self._timing(quality, self._media)
-        return facts
-
-    def _timing(self, quality: RtpQuality, media: UserMedia) -> str:
-        """Say what the places of sound are worth."""
-        missing = quality.lost + quality.discarded if LOSS_BLURS_TIME[self.backend] else 0
-        if missing or (quality.ran_dry and not media.measured):
-            return "approximate"
-        return "exact" if media.measured and not quality.ran_dry else "to half a frame"
+        backend = self.endpoint.version or self.backend
+        return call_facts(backend, self.session, self.quality, self._media, blurred=LOSS_BLURS_TIME[self.backend])
 
     def artefacts(self) -> dict[str, bytes]:
         """Return the SIP messages, without credentials, and the early media."""
@@ -430,11 +412,4 @@ class Sip(VoiceAgentAdapter):
 
     def trust_reasons(self) -> tuple[str, ...]:
         """Return why the timing of this call cannot be believed: ticks or frames that the machine was too busy for."""
-        media, reasons = self._media, []
-        if media is None:
-            return ()
-        if abs(media.lost_time) > MAX_LOST_TIME:
-            reasons.append(f"the media clock lost {media.lost_time:.2f} s: the machine is too busy")
-        if media.unsent > MAX_UNSENT:
-            reasons.append(f"{media.unsent} frames of the user came too late to be sent: the machine is too busy")
-        return tuple(reasons)
+        return () if self._media is None else trust_reasons(self._media)
