@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from scipy import signal
 
 from voiceharness.audio.resample import Resampler, resample
 from voiceharness.errors import DeviceError, LocalProtocolError
@@ -47,8 +48,8 @@ def chirp() -> NDArray[np.int16]:
     """Make a sweep through the telephone band with soft edges, at 8000 Hz."""
     times = np.arange(round(CHIRP * RATE)) / RATE
     low, high = BAND_HZ
-    phase = 2 * np.pi * (low * times + (high - low) / (2 * CHIRP) * times**2)
-    swept: NDArray[np.int16] = np.rint(LEVEL * np.hanning(len(times)) * np.sin(phase)).astype(np.int16)
+    sweep = signal.chirp(times, low, CHIRP, high)
+    swept: NDArray[np.int16] = np.rint(LEVEL * np.hanning(len(times)) * sweep).astype(np.int16)
     return swept
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from scipy.signal import correlate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +62,7 @@ def locate(template: NDArray[np.float64], within: NDArray[np.float64], lobe: int
     norm = float(template @ template)
     if len(within) < len(template) or norm == 0:
         return None
-    products = np.correlate(within, template, "valid")
+    products = correlate(within, template, "valid", method="fft")  # the event loop waits for it
     sums = np.concatenate(([0.0], np.cumsum(np.square(within))))
     energies = sums[len(template) :] - sums[: -len(template)]
     likeness = products / np.sqrt(norm * np.maximum(energies, norm * 1e-6))
