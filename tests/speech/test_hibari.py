@@ -156,7 +156,6 @@ def test_version_names_what_decides_the_samples(hibari: HibariSynthesizer) -> No
         "hibari-tts",
         "onnxruntime",
         "numpy",
-        "scipy",
     ]
 
 

@@ -52,7 +52,7 @@ class EspeakSynthesizer:
     @cached_property
     def version(self) -> str:
         """The versions that decide the samples."""
-        return " ".join(f"{package} {version(package)}" for package in ("espeakng-loader", "numpy", "scipy"))
+        return " ".join(f"{package} {version(package)}" for package in ("espeakng-loader", "numpy"))
 
     def synthesize(self, text: str, *, voice: str | None = None, speed: float = 1.0) -> Speech:
         """Speak ``text`` at ``speed`` 0.5 to 2.0 of 175 words a minute.

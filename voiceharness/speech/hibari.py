@@ -73,7 +73,7 @@ class HibariSynthesizer:
     @cached_property
     def version(self) -> str:
         """The versions that decide the samples."""
-        packages = ("hibari-tts", "onnxruntime", "numpy", "scipy")
+        packages = ("hibari-tts", "onnxruntime", "numpy")
         return " ".join(f"{package} {version(package)}" for package in packages)
 
     def synthesize(self, text: str, *, voice: str | None = None, speed: float = 1.0) -> Speech:
