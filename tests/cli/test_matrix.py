@@ -91,6 +91,13 @@ def test_a_broken_package_is_a_column_that_names_it(cli: Cli) -> None:
     assert "cannot be loaded" in ended.out
 
 
+def test_the_options_that_were_chosen_are_told_without_secrets(cli: Cli) -> None:
+    chosen = ("--set", "user=+15550100007", "--set", "codecs=PCMU")
+    ended = cli("matrix", "--only", "sip:call_control:reject", "--virtual", *chosen)
+    assert "+15550100007" not in ended.out
+    assert ended.out.startswith("sip codecs=PCMU user=[secret] (")
+
+
 def test_settings_are_for_one_adapter(cli: Cli) -> None:
     ended = cli("matrix", "--set", "rate=16000")
     assert ended.code == 2

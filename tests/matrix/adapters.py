@@ -206,7 +206,7 @@ BROKEN = [
     (Mute, "agent_speaks_first", "the agent was not heard"),
     (Fast, "long_turn", "heard for 45.00 s of 90 s"),
     (Clumsy, "dtmf:event", "012345689*#111 arrived where 0123456789*#111 was pressed"),
-    (Imprecise, "dtmf:event", "lengths within 100 ms"),
+    (Imprecise, "dtmf:event", "lengths within 200 ms"),
     (Fast, "rate:16000", "of the agent's 1000 Hz at -15.0 dB came 2000.0 Hz"),
     (Quiet, "rate:8000", "of the user's 700 Hz 700.0 Hz at -27.1 dB"),
     (Deaf, "one_way_delay", "the user's sound did not come back"),

@@ -16,6 +16,7 @@ from voiceharness.matrix import (
     Cell,
     Column,
     MatrixDocument,
+    column_name,
     differences,
     exit_code,
     load_matrix,
@@ -78,6 +79,36 @@ def test_a_cell_probed_anew_takes_the_place_of_the_old_one_in_the_order_of_the_p
         ("silence", "demonstrated"),
         ("dtmf:event", "demonstrated"),
     ]
+
+
+def test_an_adapter_with_other_options_is_another_column() -> None:
+    def column(*options: str, cell: Cell = SILENT) -> MatrixDocument:
+        return matrix_document([Column("carrier", "pack 1.0", "the agent", "real", (cell,), options=options)])
+
+    both = replaced(column(), column("codec=other"))
+    assert [column_name(entry) for entry in both["adapters"]] == ["carrier", "carrier codec=other"]
+    assert "## carrier codec=other" in markdown_text(both)
+    assert "carrier codec=other (pack 1.0), answered by the agent, in real time" in console_text(both)
+    assert "carrier codec=other" in html_page(both)
+    renewed = replaced(both, column("codec=other", cell=replace(SILENT, verdict="failed")))
+    assert [str(change) for change in differences(both, renewed)] == [
+        "carrier codec=other:silence: demonstrated -> failed"
+    ]
+
+
+def test_what_was_looked_for_is_kept_with_the_cells() -> None:
+    odd = Column(
+        "carrier", "pack 1.0", "the agent", "real", (Cell("audit:door", "failed", ""),), about={"audit:door": "a door"}
+    )
+    assert replaced(matrix_document([odd]), document(SILENT))["about"]["audit:door"] == "a door"
+
+
+def test_a_matrix_that_was_saved_without_options_can_be_read(tmp_path: Path) -> None:
+    (earlier,) = document(SHOWN)["adapters"]
+    path = tmp_path / "matrix.json"
+    old = {name: value for name, value in earlier.items() if name != "options"}
+    path.write_text(json.dumps({**document(SHOWN), "adapters": [old]}))
+    assert load_matrix(path) == document(SHOWN)
 
 
 def test_other_adapters_are_kept() -> None:

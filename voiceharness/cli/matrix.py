@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -42,7 +42,7 @@ from voiceharness.registry import (
 )
 from voiceharness.registry.settings import parse_settings
 from voiceharness.report.artefacts import save_call
-from voiceharness.report.redaction import secrets_in
+from voiceharness.report.redaction import Redactor, secrets_in
 from voiceharness.report.serialization import json_bytes
 
 if TYPE_CHECKING:
@@ -140,6 +140,9 @@ class _Run:
 
     def column(self, name: str, probes: Sequence[Probe]) -> Column:
         """Probe one adapter; one that cannot be used here is a column that says why."""
+        return replace(self._probed(name, probes), options=tuple(sorted(map(_harmless, self.settings))))
+
+    def _probed(self, name: str, probes: Sequence[Probe]) -> Column:
         source = ", ".join(plugin.source for plugin in plugins() if plugin.name == name)
         declares: AdapterCapabilities | None = None
         try:
@@ -190,6 +193,12 @@ class _Run:
         run = f"{cell}-{self._made[cell]}"
         save_call(result, self.out / run, secrets=secrets)
         return run
+
+
+def _harmless(setting: str) -> str:
+    """Return a setting without what must not be written."""
+    name, _, value = setting.partition("=")
+    return f"{name}=[secret]" if secrets_in({name: value}) else Redactor.of(()).text(setting)
 
 
 def _save(document: MatrixDocument, out: Path) -> None:

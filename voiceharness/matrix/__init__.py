@@ -2,7 +2,15 @@
 
 from voiceharness.matrix.cell import VERDICTS, Cell, Proof, Verdict
 from voiceharness.matrix.diff import Change, differences
-from voiceharness.matrix.document import MatrixDocument, exit_code, load_matrix, matrix_document, replaced, schema
+from voiceharness.matrix.document import (
+    MatrixDocument,
+    column_name,
+    exit_code,
+    load_matrix,
+    matrix_document,
+    replaced,
+    schema,
+)
 from voiceharness.matrix.probe import Probe
 from voiceharness.matrix.probes import PROBES
 from voiceharness.matrix.probes.audits import audit_probes
@@ -21,6 +29,7 @@ __all__ = [
     "Subject",
     "Verdict",
     "audit_probes",
+    "column_name",
     "differences",
     "exit_code",
     "load_matrix",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from voiceharness.matrix.document import column_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -40,7 +42,7 @@ def differences(earlier: MatrixDocument, later: MatrixDocument) -> tuple[Change,
 def _states(document: MatrixDocument) -> Iterator[tuple[tuple[str, str], str]]:
     for entry in document["adapters"]:
         for cell in entry["cells"]:
-            yield (entry["adapter"], cell["capability"]), _state(cell)
+            yield (column_name(entry), cell["capability"]), _state(cell)
 
 
 def _state(cell: CellEntry) -> str:

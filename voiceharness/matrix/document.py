@@ -21,6 +21,7 @@ __all__ = [
     "AdapterEntry",
     "CellEntry",
     "MatrixDocument",
+    "column_name",
     "exit_code",
     "load_matrix",
     "matrix_document",
@@ -51,6 +52,7 @@ class AdapterEntry(TypedDict):
     """One adapter; the names are those of :class:`~voiceharness.matrix.probing.Column`."""
 
     adapter: str
+    options: list[str]
     source: str
     agent: str
     clock: str
@@ -88,18 +90,26 @@ def load_matrix(path: Path) -> MatrixDocument:
         raise OptionError(f"{path} cannot be read as a matrix: {error}") from error
     if not isinstance(document, dict) or document.get("format") != MATRIX_FORMAT:
         raise OptionError(f"{path} is not in the format {MATRIX_FORMAT}")
+    for entry in document["adapters"]:
+        entry.setdefault("options", [])  # not in the first matrices of this format
     return cast("MatrixDocument", document)
+
+
+def column_name(entry: AdapterEntry) -> str:
+    """Return what a column is called: the adapter, and the options that were chosen for it."""
+    return " ".join((entry["adapter"], *entry["options"]))
 
 
 def replaced(earlier: MatrixDocument, newer: MatrixDocument) -> MatrixDocument:
     """Return an earlier matrix with each cell that was probed anew in place of the old one."""
-    adapters = {entry["adapter"]: entry for entry in earlier["adapters"]}
+    adapters = {column_name(entry): entry for entry in earlier["adapters"]}
     for entry in newer["adapters"]:
-        old = adapters.get(entry["adapter"])
+        name = column_name(entry)
+        old = adapters.get(name)
         cells = {cell["capability"]: cell for cell in (old["cells"] if old else [])}
         cells |= {cell["capability"]: cell for cell in entry["cells"]}
         in_order = sorted(cells.values(), key=lambda cell: ORDER.get(cell["capability"], len(ORDER)))
-        adapters[entry["adapter"]] = {**entry, "cells": in_order}
+        adapters[name] = {**entry, "cells": in_order}
     about = {**newer["about"], **earlier["about"], **newer["about"]}
     return {**newer, "about": about, "adapters": list(adapters.values())}
 
@@ -121,6 +131,7 @@ def exit_code(document: MatrixDocument) -> int:
 def _adapter(column: Column) -> AdapterEntry:
     return {
         "adapter": column.adapter,
+        "options": list(column.options),
         "source": column.source,
         "agent": column.agent,
         "clock": column.clock,

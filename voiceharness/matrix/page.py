@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.matrix.cell import VERDICTS
+from voiceharness.matrix.document import column_name
 from voiceharness.matrix.wording import SHORT, declared, figures, summary, where
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _heading(entry: AdapterEntry) -> str:
     about = f"{entry['source']}; answered by {entry['agent']}; {entry['clock']} time"
     if entry["trouble"]:
         about = f"{entry['source']}; not probed: {entry['trouble']}"
-    return f'{escape(entry["adapter"])}<div class="known">{escape(about)}</div>'
+    return f'{escape(column_name(entry))}<div class="known">{escape(about)}</div>'
 
 
 def _row(document: MatrixDocument, capability: str) -> str:

@@ -31,7 +31,8 @@ NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 class Column:
     """What was probed of one adapter. ``agent``: who answered, and ``clock``: which time the calls ran in.
 
-    ``about`` says in words what was looked for in each capability.
+    ``about`` says in words what was looked for in each capability, and ``options`` with which options the adapter was
+    made that were chosen for it, as ``KEY=VALUE``.
     """
 
     adapter: str
@@ -41,6 +42,7 @@ class Column:
     cells: tuple[Cell, ...]
     trouble: str = ""
     about: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    options: tuple[str, ...] = ()
 
 
 def probe_adapter(

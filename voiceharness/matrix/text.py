@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.matrix.cell import VERDICTS
+from voiceharness.matrix.document import column_name
 from voiceharness.matrix.wording import SHORT, declared, figures, one_line, summary
 
 if TYPE_CHECKING:
@@ -36,18 +37,18 @@ def markdown_text(document: MatrixDocument, *, title: str = "Capability matrix")
     lines = [f"# {title}", "", f"{summary(document)}.", ""]
     lines += ["Each cell: what the class declares / what it declares for the options used / what a call showed.", ""]
     lines += [f"- **{SHORT[verdict]}**: {meaning}." for verdict, meaning in VERDICTS.items()]
-    lines += ["", _row("capability", *(entry["adapter"] for entry in adapters)), _row(*["---"] * (len(adapters) + 1))]
+    lines += ["", _row("capability", *map(column_name, adapters)), _row(*["---"] * (len(adapters) + 1))]
     lines += [_row(f"`{name}`", *_side_by_side(document, name)) for name in _capabilities(document)]
     for entry in adapters:
-        lines += ["", f"## {entry['adapter']}", "", f"{_headline(entry)}.", ""]
+        lines += ["", f"## {column_name(entry)}", "", f"{_headline(entry)}.", ""]
         lines += [one_line(entry["trouble"])] if entry["trouble"] else _markdown_table(entry)
     return "\n".join(lines) + "\n"
 
 
 def _headline(entry: AdapterEntry) -> str:
     if entry["trouble"]:
-        return f"{entry['adapter']} ({entry['source']}), not probed"
-    return f"{entry['adapter']} ({entry['source']}), answered by {entry['agent']}, in {entry['clock']} time"
+        return f"{column_name(entry)} ({entry['source']}), not probed"
+    return f"{column_name(entry)} ({entry['source']}), answered by {entry['agent']}, in {entry['clock']} time"
 
 
 def _console_rows(entry: AdapterEntry) -> Iterator[str]:

@@ -65,7 +65,7 @@ async def can_do_what_it_declares(bench: Bench) -> None:
 async def _check_interruption(bench: Bench) -> None:
     async with bench.call() as call:
         adapter = call.adapter.adapter
-        if adapter.capabilities.interruption:
+        if adapter.own_capabilities.interruption:
             await call.agent_has_answered()
             await call.adapter.bounded("interrupt()", adapter.interrupt())
             await call.agent_has("the interrupt signal", lambda log: bool(log.interruptions))
@@ -76,7 +76,7 @@ async def _check_interruption(bench: Bench) -> None:
 async def _check_digits(call: BenchCall, method: DtmfMethod) -> None:
     adapter = call.adapter.adapter
     what, work = f"send_dtmf(method={method!r})", adapter.send_dtmf(DIGITS, method=method)
-    if method not in adapter.capabilities.dtmf:
+    if method not in adapter.own_capabilities.dtmf:
         await _expect_unsupported(call.adapter, what, work)
         return
     await call.agent_has_answered()
@@ -89,7 +89,7 @@ async def _check_digits(call: BenchCall, method: DtmfMethod) -> None:
 async def _check_transcripts(bench: Bench) -> None:
     speech = AudioChunk.from_samples(tone(440, 0.4), item="saying")
     async with bench.call([(0.1, speech), (0.1, Words("saying", SAYING))]) as call:
-        if not call.adapter.adapter.capabilities.streaming_transcripts:
+        if not call.adapter.adapter.own_capabilities.streaming_transcripts:
             return
         received = await call.adapter.received_until(lambda items: SAID in _text(items))
         if SAID not in _text(received):
@@ -99,7 +99,7 @@ async def _check_transcripts(bench: Bench) -> None:
 async def _check_tones(bench: Bench) -> None:
     async with bench.call() as call:
         adapter = call.adapter.adapter
-        if "inband" not in adapter.capabilities.dtmf:
+        if "inband" not in adapter.own_capabilities.dtmf:
             return
         await call.agent_has_answered()
         quiet = np.zeros(round(AROUND * adapter.rate), np.int16)
@@ -114,7 +114,7 @@ async def _check_control(call: BenchCall, action: CallAction) -> None:
 
     The others need somebody else (transfer), or a call that is not answered yet (reject, cancel).
     """
-    guarded, declared = call.adapter, call.adapter.adapter.capabilities.call_control
+    guarded, declared = call.adapter, call.adapter.adapter.own_capabilities.call_control
     if action not in declared:
         await _expect_unsupported(guarded, f"control({action!r})", guarded.adapter.control(action, target="nobody"))
     elif action == "resume":
