@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from voiceharness.scenario.yaml_file import parse_scenarios
+from voiceharness.suite.suite_file import parse_suite_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -69,6 +70,8 @@ class Reader:
                 self.printed = self._execute(block)
             case "console":
                 self._type(block, where)
+            case "yaml" if block.text.startswith("suite:"):
+                parse_suite_file(block.text, str(self.folder / where))
             case "yaml":
                 parse_scenarios(_whole(block.text), file=where, folder=str(self.folder))
             case "text" if block.follows and printed is not None:

@@ -42,7 +42,7 @@ def suites_page() -> str:
     return page(
         "Suite files",
         before,
-        f"<!-- not run: it names files of yours -->\n{fenced('yaml', example)}",
+        fenced("yaml", example),
         after,
         prose(SuiteFile.__doc__),
         _table(SuiteFile),

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence  # noqa: TC003 (read at run time to describe the fields)
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from voiceharness.capabilities import Direction  # noqa: TC001 (read at run time to describe the fields)
@@ -39,9 +40,8 @@ from voiceharness.suite.selection import EVERYTHING, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
-__all__ = ["AdapterEntry", "Limits", "Suite", "SuiteFile", "SuiteLine", "read_suite"]
+__all__ = ["AdapterEntry", "Limits", "Suite", "SuiteFile", "SuiteLine", "parse_suite_file", "read_suite"]
 
 _OWN: Final = "own"
 _CLEAN: Final = "clean"
@@ -159,12 +159,28 @@ def read_suite(path: Path) -> Suite:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise ScenarioError(f"cannot read the file: {error.strerror}", file=str(path)) from error
-    root = parse_yaml(data, str(path))
+    root = _mapping(parse_yaml(data, str(path)))
+    settings = _settings(root, path.parent)
+    return Suite(settings, path, tuple(_cases(root.entries["scenarios"].node, path.parent)))
+
+
+def parse_suite_file(text: str, file: str) -> SuiteFile:
+    """Read the text of a suite file, and none of the scenarios that it names.
+
+    Raises:
+        ScenarioError: with file, line and column of what cannot be used.
+    """
+    return _settings(_mapping(parse_yaml(text.encode(), file)), Path(file).parent)
+
+
+def _mapping(root: Node) -> Entries:
     if not isinstance(root, Entries):
         raise root.place.error(f"a suite file is a mapping (suite, scenarios, ...), not {root.shown}")
-    reader = ValueReader(str(path.parent))
-    settings = reader.structure(SuiteFile, dict(_entries(root)), root.place)
-    return Suite(settings, path, tuple(_cases(root.entries["scenarios"].node, path.parent)))
+    return root
+
+
+def _settings(root: Entries, folder: Path) -> SuiteFile:
+    return ValueReader(str(folder)).structure(SuiteFile, dict(_entries(root)), root.place)
 
 
 def _entries(root: Entries) -> Iterable[tuple[str, Entry]]:
