@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,7 +24,12 @@ def pytest_configure() -> None:
     """Listen to interrupts even where the suite runs in the background of a shell, which ignores them for it.
 
     What ignores them is inherited: the programs that some tests start and interrupt would never hear of it.
+
+    Where dask brings ``importlib_metadata``, that takes the finder of ``importlib.metadata`` away and puts its own in
+    place. Imported first inside a test, ``pytester`` would take that one away as well: then nothing is installed.
     """
+    with suppress(ImportError):
+        import_module("importlib_metadata")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
