@@ -174,6 +174,28 @@ def test_a_phrase_that_is_not_said_is_a_missed_barge_in_that_names_it() -> None:
     assert "before the words 'w5 w4' of the agent had been heard" in result.failures[0].explanation
 
 
+def test_a_point_that_had_passed_with_the_agents_turn_interrupts_nobody() -> None:
+    agent = ScriptedPhoneAgent([(0.5, tone(440, 2.0))])
+    result = play(agent, Wait(4.0), Interrupt(audio=tone(700, 0.5), after=seconds(1)), Hangup())
+    assert [check.kind for check in result.failures] == ["barge_in_missed"]
+    assert result.record is not None
+    [event] = result.record.of_kind("barge_in")
+    assert (event.at, event.data["asked"], event.data["phase"]) == (
+        4 * RATE,
+        pytest.approx(1.5 * RATE, abs=2),
+        "silent",
+    )
+    assert onsets(result) == [4 * RATE]
+
+
+def test_a_point_that_had_passed_while_the_agent_goes_on_interrupts_it_at_once() -> None:
+    agent = ScriptedPhoneAgent([(0.5, tone(440, 6.0))])
+    result = play(agent, Wait(4.0), Interrupt(audio=tone(700, 0.5), after=seconds(1)), Hangup())
+    assert onsets(result) == [4 * RATE]
+    assert result.metrics is not None
+    assert result.metrics.barge_ins[0].phase == "speaking"
+
+
 def test_words_of_the_agents_next_turn_do_not_count() -> None:
     three = Words("a", tuple(Word(f"w{index}", index * 0.3, index * 0.3 + 0.3) for index in range(3)))
     more = Words("b", tuple(Word(f"v{index}", index * 0.3, index * 0.3 + 0.3) for index in range(9)))

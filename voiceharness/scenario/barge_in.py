@@ -27,10 +27,11 @@ async def barge_in(player: Player, step: Interrupt, index: int) -> None:
     asked = await _point(player, step, trigger)
     if asked is None:
         return
-    phase = _phase(player, asked)
-    via, signalled = await _act(player, step, asked)
+    point = max(asked, player.cursor)  # what was asked for may have passed before this step
+    phase = _phase(player, point)
+    via, signalled = await _act(player, step, point)
     player.line.timeline.note(
-        asked,
+        point,
         "barge_in",
         asked=asked,
         via=via,
@@ -43,7 +44,7 @@ async def barge_in(player: Player, step: Interrupt, index: int) -> None:
         player.expect(
             "barge_in_missed",
             False,
-            wanted=f"the agent speaking at {asked / player.line.settings.rate:.2f} s",
+            wanted=f"the agent speaking at {point / player.line.settings.rate:.2f} s",
             measured="the agent was silent",
             explanation="the agent's turn was over before the point of the interruption, so nobody was interrupted",
         )
@@ -101,14 +102,14 @@ def _never_spoke(player: Player) -> None:
     )
 
 
-def _phase(player: Player, asked: int) -> Phase:
+def _phase(player: Player, point: int) -> Phase:
     """Say whether the agent is being heard around a position, pauses between its words included."""
     pause = player.line.settings.samples(player.line.settings.pause)
     spans = player.line.downlink.segments()
-    return "speaking" if any(span.onset <= asked < span.offset + pause for span in spans) else "silent"
+    return "speaking" if any(span.onset <= point < span.offset + pause for span in spans) else "silent"
 
 
-async def _act(player: Player, step: Interrupt, asked: int) -> tuple[str, bool]:
+async def _act(player: Player, step: Interrupt, point: int) -> tuple[str, bool]:
     """Interrupt at a position; return the means that were used, and whether the transport's signal was among them."""
     line = player.line
     content = step.content
@@ -127,7 +128,7 @@ async def _act(player: Player, step: Interrupt, asked: int) -> tuple[str, bool]:
         await line.interrupt()
     if speaks:
         clip = player.clips[player.current]
-        await player.say(clip, step, at=asked, from_onset=True)
+        await player.say(clip, step, at=point, from_onset=True)
     else:
-        player.cursor = player.since = asked
+        player.cursor = player.since = point
     return ("both" if signals and speaks else "signal" if signals else "speech"), signals
