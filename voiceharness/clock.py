@@ -19,7 +19,7 @@ import gc
 import selectors
 import signal
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -28,6 +28,7 @@ from voiceharness.virtual_loop import NS, VirtualLoop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
+    from contextlib import AbstractContextManager
 
 __all__ = [
     "NS",
@@ -117,6 +118,10 @@ class LoopClock:
     def call_at_ns(self, deadline_ns: int, callback: Callable[[], object]) -> asyncio.TimerHandle:
         """Call back at an absolute time on the loop's clock."""
         return self._loop.call_at(deadline_ns / NS, callback)
+
+    def explaining(self, explanation: str) -> AbstractContextManager[None]:
+        """Say what the error of a thread that calls back into virtual time meanwhile tells; real time has none."""
+        return nullcontext() if self._virtual_loop is None else self._virtual_loop.explaining(explanation)
 
 
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:

@@ -12,13 +12,14 @@ import math
 import threading
 import traceback
 from _thread import _count as thread_count  # thread_count() without its lock: it is asked for every frame
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, TypeVarTuple
 
 from voiceharness.errors import StallError, VirtualTimeError
 
 if TYPE_CHECKING:
     from collections import deque
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextvars import Context
 
 __all__ = ["NS", "VirtualLoop"]
@@ -57,6 +58,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._known_threads = thread_count()
         self._violation: VirtualTimeError | None = None
         self._violated = threading.Event()
+        self._explanations: list[str] = []
 
     # Time
 
@@ -142,13 +144,23 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Schedule a callback from this thread; from another thread, refuse and stop the run."""
         if threading.get_ident() == self._home_thread:
             return self.call_soon(callback, *args, context=context)
-        refusal = (
-            f"thread {threading.current_thread().name!r} called back into the event loop during virtual time: "
-            f"make that work async, or run in real time\n{_stack_text(skip=2)}"
-        )
+        done = f"thread {threading.current_thread().name!r} called back into the event loop during virtual time"
+        refusal = f"{done}: make that work async, or run in real time\n{_stack_text(skip=2)}"
         self._violation = VirtualTimeError(refusal)
+        if self._explanations:
+            self._violation = VirtualTimeError(self._explanations[-1])
+            self._violation.__cause__ = VirtualTimeError(done)
         self._violated.set()
         raise VirtualTimeError(refusal)
+
+    @contextmanager
+    def explaining(self, explanation: str) -> Iterator[None]:
+        """Let the error of a thread that calls back meanwhile say this instead of the thread's stack."""
+        self._explanations.append(explanation)
+        try:
+            yield
+        finally:
+            self._explanations.remove(explanation)
 
     def _let_foreign_threads_speak(self) -> None:
         """Before time jumps, give threads that were started during the run a moment to report to the loop."""

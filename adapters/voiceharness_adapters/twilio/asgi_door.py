@@ -56,8 +56,13 @@ class AsgiDoor:
         await self._started()
         scope = {**_scope("http", url, headers), "method": method}
         exchange = _Exchange(body)
+        blocking = (
+            f"the application answered {scope['path']} in a thread, which virtual time cannot follow: make the "
+            "endpoint `async def`, or run in real time (--real)"
+        )
         try:
-            await self._app(scope, exchange.receive, exchange.send)
+            with self._clock.explaining(blocking):
+                await self._app(scope, exchange.receive, exchange.send)
         except Exception as error:  # supervision point: the agent's own code
             raise _crash(error, f"the webhook {url}") from error
         return exchange.answer(url)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from fastapi import FastAPI
 from websockets.server import ServerProtocol
 
 from tests.adapters.twilio.wire_agent import STREAM, VOICE, WireAgent, burst, close, near, speech, tone_media, trusted
@@ -104,6 +105,24 @@ def test_an_application_is_something_that_can_be_called() -> None:
 def test_the_network_is_refused_in_virtual_time() -> None:
     with pytest.raises(VirtualTimeError, match="run in real time"):
         run_virtual(Twilio(STREAM).connect())
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # the worker is told as well
+def test_a_blocking_endpoint_in_virtual_time_is_named_with_what_to_do() -> None:
+    app = FastAPI()
+
+    @app.post("/voice")
+    def voice() -> str:
+        return ""
+
+    result = run_scenario(Scenario("blocked", [Hear()]), lambda: Twilio(VOICE, app=app))
+    assert result.outcome == "harness_fault"
+    assert isinstance(result.error, VirtualTimeError)
+    assert str(result.error) == (
+        "the application answered /voice in a thread, which virtual time cannot follow: make the endpoint `async def`, "
+        "or run in real time (--real)"
+    )
+    assert "thread 'AnyIO worker thread' called back into the event loop" in str(result.error.__cause__)
 
 
 def test_one_adapter_is_one_call() -> None:
