@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.wav import read_wav
 from voiceharness.doubles import Cue, ScriptedPhoneAgent, paced
+from voiceharness.events import Word, Words
 from voiceharness.scenario.checks import Transcript
 from voiceharness.scenario.run import SpeechEngines, run_scenario
 from voiceharness.scenario.scenario import Scenario
@@ -43,10 +45,12 @@ def transcriber() -> Transcriber:
     return make_transcriber()
 
 
-def run(transcriber: Transcriber, cues: list[Cue], *steps: AnyStep) -> CallResult:
+def run(
+    transcriber: Transcriber, cues: list[Cue], *steps: AnyStep, adapter: type[InProcess] = WithoutWords
+) -> CallResult:
     scenario = Scenario("s", list(steps), allow=["barge_in_ignored", "no_flush_on_barge_in"])
     speech = SpeechEngines(transcriber=transcriber)
-    return run_scenario(scenario, lambda: WithoutWords(ScriptedPhoneAgent(cues)), speech=speech)
+    return run_scenario(scenario, lambda: adapter(ScriptedPhoneAgent(cues)), speech=speech)
 
 
 def test_expected_text_is_understood_by_the_harness_where_the_transport_has_no_words(transcriber: Transcriber) -> None:
@@ -105,6 +109,33 @@ def test_a_phrase_that_the_transcriber_understands_triggers_a_barge_in(transcrib
     assert result.outcome == "passed", result.explain()
     assert result.metrics is not None
     assert 1.2 < result.metrics.barge_ins[0].onset / 8000 < 1.3 + 1.5
+
+
+def test_an_agent_that_sends_no_words_is_understood_by_the_harness(transcriber: Transcriber) -> None:
+    greeting = read_wav(FIXTURES / "agent_greeting.wav")
+    steps = (Hear("how can I help you", within=2, tail_silence=1.0), Check(Transcript(contains="help")), Hangup())
+    result = run(transcriber, [(0.5, greeting)], *steps, adapter=InProcess)
+    assert result.outcome == "passed", result.explain()
+    assert [check.explanation.endswith("words by transcriber") for check in result.checks] == [True, True]
+
+
+def test_words_of_an_agent_that_sends_none_trigger_by_the_transcriber(transcriber: Transcriber) -> None:
+    offer, stop = read_wav(FIXTURES / "agent_offer.wav"), read_wav(FIXTURES / "user_stop.wav")
+    step = Interrupt(audio=stop, after=said("an opening"), within=2)
+    result = run(transcriber, [(0.5, offer)], step, Hangup(), adapter=InProcess)
+    assert result.outcome == "passed", result.explain()
+    assert result.record is not None
+    [event] = result.record.of_kind("barge_in")
+    assert event.data["word_source"] == "transcriber"
+    assert 1.2 < event.at / 8000 < 1.3 + 1.5
+
+
+def test_words_that_an_agent_sent_are_not_transcribed(transcriber: Transcriber) -> None:
+    words = Words("a", (Word("moo", 0.5, 1.0),))
+    cues: list[Cue] = [(0.5, AudioChunk(read_wav(FIXTURES / "agent_goodbye.wav").pcm, item="a")), (0.5, words)]
+    result = run(transcriber, cues, Hear("moo", within=2, tail_silence=1.0), Hangup(), adapter=InProcess)
+    assert result.outcome == "passed", result.explain()
+    assert "transcriber" not in result.facts
 
 
 def test_words_that_are_never_said_end_the_wait_after_the_turn(transcriber: Transcriber) -> None:

@@ -7,7 +7,7 @@ word some time after it was said, and may revise it; only its stable words count
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from voiceharness.line.line import Line
     from voiceharness.speech.transcription import LiveTranscriber, TranscriptUpdate
 
-__all__ = ["Enough", "TranscribedWords", "TransportWords", "WordSource"]
+__all__ = ["AnyWords", "Enough", "TranscribedWords", "TransportWords", "WordSource"]
 
 LEAD: Final = 0.06
 """Seconds by which a word's own time may precede the onset that was heard."""
@@ -31,6 +31,9 @@ Enough: TypeAlias = Callable[[Sequence[str]], int | None]
 
 NEW_WORDS: Final[tuple[News, ...]] = ("words",)
 
+LATE_WORDS: Final = 1.0
+"""Seconds after a turn's onset in which an agent that sends words has sent the first ones of the call."""
+
 REVISION_WAIT: Final = 1.5
 """Seconds after the end of a turn in which a transcriber may still bring its last words."""
 
@@ -38,7 +41,10 @@ REVISION_WAIT: Final = 1.5
 class WordSource(Protocol):
     """Tells when the agent has said the words of a turn that somebody waits for."""
 
-    name: Literal["agent", "transcriber"]
+    @property
+    def name(self) -> Literal["agent", "transcriber"]:
+        """Who supplied the words that were told last."""
+        ...
 
     async def until_said(self, line: Line, onset: int, enough: Enough, deadline: int) -> int | None:
         """Wait for enough words of the turn that began at ``onset``; return the position at which the last counts.
@@ -134,3 +140,36 @@ class TranscribedWords:
             return ""
         heard = line.downlink.heard.view(onset, offset)
         return (await self.live.transcribe(AudioChunk.from_samples(heard, line.settings.rate, onset))).text
+
+
+class AnyWords:
+    """The words that the transport delivers; of an agent that sends none, those that the transcriber understands."""
+
+    def __init__(self, transcriber: Callable[[], Awaitable[TranscribedWords | None]]) -> None:
+        """``transcriber`` opens one, once it is needed; None: there is none to be had."""
+        self._open = transcriber
+        self._sent = TransportWords()
+        self._transcribed: TranscribedWords | None = None
+        self._last: TransportWords | TranscribedWords = self._sent
+
+    @property
+    def name(self) -> Literal["agent", "transcriber"]:
+        """Who supplied the words that were told last."""
+        return self._last.name
+
+    async def until_said(self, line: Line, onset: int, enough: Enough, deadline: int) -> int | None:
+        """Wait for the transport's words, unless it turns out that none are sent."""
+        late = onset + line.settings.samples(LATE_WORDS)
+        await line.until(lambda: line.now if line.downlink.words() else late, deadline=deadline, on=NEW_WORDS)
+        return await (await self._chosen(line)).until_said(line, onset, enough, deadline)
+
+    async def text(self, line: Line, onset: int, offset: int) -> str:
+        """Return the transport's words; if it never sent any, what the transcriber understands."""
+        return await (await self._chosen(line)).text(line, onset, offset)
+
+    async def _chosen(self, line: Line) -> TransportWords | TranscribedWords:
+        self._last = self._sent
+        if not line.downlink.words():
+            self._transcribed = self._transcribed or await self._open()
+            self._last = self._transcribed or self._sent
+        return self._last

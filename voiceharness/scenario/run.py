@@ -7,16 +7,16 @@ given what there is.
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from voiceharness.clock import LoopClock, run_real, run_virtual
-from voiceharness.errors import OptionError, UnsupportedCapabilityError, VirtualTimeError
+from voiceharness.errors import MissingExtraError, OptionError, UnsupportedCapabilityError, VirtualTimeError
 from voiceharness.line.opening import open_line
 from voiceharness.line.settings import LineSettings
-from voiceharness.line.word_source import TranscribedWords, TransportWords
+from voiceharness.line.word_source import AnyWords, TranscribedWords, TransportWords
 from voiceharness.scenario.identity import audio_fingerprint, scenario_fingerprint
 from voiceharness.scenario.player import Player
 from voiceharness.scenario.preparation import prepare
@@ -204,17 +204,30 @@ def _synthesizer(run: Run, speech: SpeechEngines) -> Synthesizer:
 @asynccontextmanager
 async def _words(run: Run, speech: SpeechEngines) -> AsyncIterator[WordSource]:
     """Choose where the agent's words come from; a transcriber is opened only for a scenario that needs words."""
-    if run.capabilities.streaming_transcripts or not run.scenario.needs_words:
+    if not run.scenario.needs_words:
         yield TransportWords()
         return
+    async with AsyncExitStack() as stack:
+        if run.capabilities.streaming_transcripts:
+            yield AnyWords(partial(_transcriber_if_any, run, speech, stack))
+        else:
+            yield await _transcriber(run, speech, stack)
+
+
+async def _transcriber_if_any(run: Run, speech: SpeechEngines, stack: AsyncExitStack) -> TranscribedWords | None:
+    try:
+        return await _transcriber(run, speech, stack)
+    except MissingExtraError:
+        return None  # what was heard cannot be told, and the verdict says that the agent sent no words
+
+
+async def _transcriber(run: Run, speech: SpeechEngines, stack: AsyncExitStack) -> TranscribedWords:
     chosen = speech.transcriber or run.scenario.transcriber or DEFAULT_TRANSCRIBER
     run.facts["transcriber"] = make_transcriber(chosen).version
     words = TranscribedWords(partial(live_transcriber, chosen, virtual=run.clock.virtual))
     await words.live.open()
-    try:
-        yield words
-    finally:
-        await words.live.close()
+    stack.push_async_callback(words.live.close)
+    return words
 
 
 def _named(step: AnyStep) -> str:
