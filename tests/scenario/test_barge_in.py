@@ -171,7 +171,7 @@ def test_a_phrase_counts_when_its_last_word_has_been_heard() -> None:
 def test_a_phrase_that_is_not_said_is_a_missed_barge_in_that_names_it() -> None:
     result = play(late_agent(), Interrupt(audio=tone(700, 0.5), after=said("w5 w4"), within=10), Hangup())
     assert [check.kind for check in result.failures] == ["barge_in_missed"]
-    assert "before the words 'w5 w4' of the agent had been heard" in result.failures[0].explanation
+    assert "before the words 'w5 w4' of the agent had been heard: heard 'w0 w1 w2" in result.failures[0].explanation
 
 
 def test_a_point_that_had_passed_with_the_agents_turn_interrupts_nobody() -> None:

@@ -76,12 +76,13 @@ async def _point(player: Player, step: Interrupt, trigger: AfterSeconds | WordTr
     said = await player.words.until_said(line, onset, trigger.enough, deadline)
     if said is None:
         player.cursor = line.now
+        heard = await player.heard_words(onset)
         player.expect(
             "barge_in_missed",
             False,
             wanted=str(trigger),
-            measured="not heard",
-            explanation=f"the agent's turn (or the call) ended before {trigger} had been heard",
+            measured=heard,
+            explanation=f"the agent's turn (or the call) ended before {trigger} had been heard: {heard}",
         )
     return said
 

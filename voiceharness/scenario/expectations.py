@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from voiceharness.measure.metrics import Metrics
     from voiceharness.measure.percentiles import Distribution
 
-__all__ = ["CheckResult", "Evidence", "judge", "judge_text"]
+__all__ = ["CheckResult", "Evidence", "judge", "judge_text", "quoted_words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +213,10 @@ def _transcript(expectation: Transcript, evidence: Evidence) -> _Verdict:
         verdicts.append(_contains(expectation.contains, text, by))
     if expectation.lacks is not None:
         found = find_phrase(expectation.lacks, text).errors == 0
-        verdicts.append(_Verdict(not found, f"no {expectation.lacks!r}", _quoted(text, by)))
+        verdicts.append(_Verdict(not found, f"no {expectation.lacks!r}", quoted_words(text, by)))
     if expectation.matches is not None:
         found = re.search(expectation.matches, text, re.IGNORECASE) is not None
-        verdicts.append(_Verdict(found, f"a match of {expectation.matches!r}", _quoted(text, by)))
+        verdicts.append(_Verdict(found, f"a match of {expectation.matches!r}", quoted_words(text, by)))
     return next((verdict for verdict in verdicts if not verdict.passed), verdicts[0])
 
 
@@ -224,10 +224,11 @@ def _contains(wanted: str, text: str, by: str) -> _Verdict:
     match = find_phrase(wanted, text)
     near = " ".join(normalize(text)[match.start : match.end])
     because = f"nearest: {near!r}" if match.errors and match.error_rate <= 0.5 else ""
-    return _Verdict(match.errors == 0, repr(wanted), _quoted(text, by), because=because)
+    return _Verdict(match.errors == 0, repr(wanted), quoted_words(text, by), because=because)
 
 
-def _quoted(text: str, by: str) -> str:
+def quoted_words(text: str, by: str) -> str:
+    """Say which words were heard, and who supplied them."""
     return f"heard {text!r}, words by {by}" if text else f"heard no words, by {by}"
 
 

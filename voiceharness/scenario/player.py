@@ -17,7 +17,7 @@ from voiceharness.line.bell import NOTHING
 from voiceharness.line.turn import Answer, turn_over
 from voiceharness.scenario.barge_in import barge_in
 from voiceharness.scenario.checks import Ended
-from voiceharness.scenario.expectations import CheckResult, judge, judge_text
+from voiceharness.scenario.expectations import CheckResult, judge, judge_text, quoted_words
 from voiceharness.scenario.result import StepResult
 from voiceharness.scenario.steps import Check, Hangup, Hear, Interrupt, Press, Say, Silence, Wait
 from voiceharness.scenario.steps import Line as LineStep
@@ -177,8 +177,13 @@ class Player:
         at = await self._part_heard(step, onset)
         self.cursor = self.line.now if at is None else at
         passed = at is not None
-        explanation = "heard that much" if passed else "the turn ended, or the call did, before that much was heard"
-        self.expect("hear", passed, wanted=str(step.up_to), measured="", explanation=explanation)
+        measured = "" if passed or not isinstance(step.up_to, WordTrigger) else await self.heard_words(onset)
+        explanation = f"the turn ended, or the call did, before {step.up_to} had been heard"
+        if passed:
+            explanation = f"heard {step.up_to}"
+        elif measured:
+            explanation += f": {measured}"
+        self.expect("hear", passed, wanted=str(step.up_to), measured=measured, explanation=explanation)
         if step.text is not None:
             heard = await self.words.text(self.line, onset, self.cursor)
             self.checks.append(judge_text(step.text, heard, step=self.current, at=onset, by=self.words.name))
@@ -193,6 +198,11 @@ class Player:
         tail = step.tail_silence or self.line.adapter.tail_silence
         over = await turn_over(self.line, onset, tail=self._samples(tail), deadline=min(enough, deadline))
         return enough if over is None and enough <= min(self.line.now, deadline) else None
+
+    async def heard_words(self, onset: int) -> str:
+        """Say which words were heard since a position, and who supplied them."""
+        text = await self.words.text(self.line, onset, self._call_end(self.line.now))
+        return quoted_words(text, self.words.name)
 
     async def turn_onset(self, within: float | None) -> int | None:
         """Wait for the onset of the agent's turn: one that is being heard, or the next."""
