@@ -10,7 +10,16 @@ import pytest
 from voiceharness.adapter import Option, VoiceAgentAdapter
 from voiceharness.doubles import EchoAgent, SilentAgent
 from voiceharness.errors import OptionError, UnknownAdapterError
-from voiceharness.registry import REQUIRED, AdapterOption, create, load_adapter, load_agent, options_of, plugins
+from voiceharness.registry import (
+    REQUIRED,
+    AdapterOption,
+    create,
+    load_adapter,
+    load_agent,
+    named_objects,
+    options_of,
+    plugins,
+)
 from voiceharness.registry import options as options_module
 from voiceharness_adapters.in_process import InProcess, InProcessTurns
 
@@ -157,6 +166,19 @@ def test_an_agent_that_cannot_be_loaded_says_why(spec: str, why: str) -> None:
     with pytest.raises(OptionError, match=why) as caught:
         load_agent(spec)
     assert spec in str(caught.value)
+
+
+@pytest.mark.usefixtures("choosy")
+def test_an_option_names_an_object_where_its_type_takes_no_text() -> None:
+    given = {
+        "tries": f"{HERE}:TRIES",
+        "number": "tel:1",
+        "anything": "a:b",
+        "wait": 2.0,
+        "mode": "one",
+        "unknown": "a:b",
+    }
+    assert named_objects("choosy", given) == {"tries": f"{HERE}:TRIES"}
 
 
 def test_an_option_that_names_nothing_is_a_wrong_value() -> None:

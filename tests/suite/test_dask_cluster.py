@@ -100,6 +100,15 @@ def test_an_agent_that_workers_do_not_find_is_named_with_them(standing: Cluster,
     assert "the agent's module 'nowhere.at_all' cannot be imported on worker tcp://127.0.0.1:" in said
 
 
+def test_a_module_of_an_option_that_workers_do_not_find_is_named_with_them(standing: Cluster, tmp_path: Path) -> None:
+    options = {"url": "https://agent.example.test/voice", "app": "nowhere.pizza:app"}
+    said = refused(standing, replace(job(tmp_path, "silent"), agent=None, adapter="twilio", options=options))
+    assert (
+        "the module 'nowhere.pizza' of the option 'app' of adapter 'twilio' cannot be imported on worker tcp:" in said
+    )
+    assert "start the workers in its folder with PYTHONPATH=." in said
+
+
 def test_an_agent_that_has_no_name_for_others_is_refused(tmp_path: Path) -> None:
     in_a_script = type("Agent", (SilentAgent,), {"__module__": "__main__"})
     nameless: Any  # Any: also what is none of the agents that a job takes

@@ -1,6 +1,6 @@
 """Adapters, hosts and agents by name, and adapters from plain options."""
 
-from voiceharness.registry.options import REQUIRED, AdapterOption, create, load_agent, options_of
+from voiceharness.registry.options import REQUIRED, AdapterOption, create, load_agent, named_objects, options_of
 from voiceharness.registry.plugins import (
     ADAPTERS,
     AUDITS,
@@ -26,6 +26,7 @@ __all__ = [
     "load_agent",
     "load_audit",
     "load_host",
+    "named_objects",
     "options_of",
     "plugins",
 ]

@@ -20,7 +20,7 @@ from voiceharness.registry.plugins import load_adapter
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["REQUIRED", "AdapterOption", "create", "load_agent", "options_of"]
+__all__ = ["REQUIRED", "AdapterOption", "create", "load_agent", "named_objects", "options_of"]
 
 REQUIRED: Final = inspect.Parameter.empty
 """Stands for the default of an option that has none."""
@@ -66,6 +66,20 @@ def create(name: str, options: Mapping[str, object]) -> VoiceAgentAdapter:
     return adapter(**{key: _checked(f"{where} {key!r}", known[key].type, value) for key, value in options.items()})
 
 
+def named_objects(name: str, options: Mapping[str, object]) -> dict[str, str]:
+    """Return those of an adapter's options that name a Python object, each with its ``package.module:name``.
+
+    Raises:
+        UnknownAdapterError, AdapterDefinitionError: as ``load_adapter``.
+    """
+    types = {option.name: option.type for option in options_of(load_adapter(name))}
+    return {
+        key: value
+        for key, value in options.items()
+        if key in types and isinstance(value, str) and _names_object(types[key], value)
+    }
+
+
 def load_agent(spec: str) -> PhoneAgent:
     """Return the agent that ``package.module:name`` names: an agent, or a class or function that makes one.
 
@@ -85,9 +99,13 @@ def _option(parameter: inspect.Parameter, hint: Any) -> AdapterOption:
 def _checked(where: str, wanted: Any, value: object) -> object:
     if _accepts(wanted, value):
         return Path(value) if isinstance(value, str) and wanted is Path else value
-    if isinstance(value, str) and ":" in value:
+    if isinstance(value, str) and _names_object(wanted, value):
         return _object(where, value, wanted)
     raise OptionError(f"{where} must be {_described(wanted)}, not {value!r}")
+
+
+def _names_object(wanted: Any, text: str) -> bool:
+    return ":" in text and not _accepts(wanted, text)
 
 
 def _accepts(wanted: Any, value: object) -> bool:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from voiceharness.clock import stopwatch
-from voiceharness.errors import MissingExtraError, OptionError
+from voiceharness.errors import ConfigurationError, MissingExtraError, OptionError
+from voiceharness.registry import named_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from distributed import Client
 
@@ -68,17 +69,33 @@ def check_workers(client: Client, jobs: Sequence[Job], *, arrival: float) -> Non
 
     Raises:
         OptionError: if nobody offers what a call takes; if a worker or the scheduler has another Python, another
-            voiceharness or none, or a worker does not find an agent. It says which call, and which workers.
+            voiceharness or none, or a worker does not find an agent, or the module of an option. It says which call,
+            and which workers.
     """
     _wait_for_offers(client, jobs, arrival)
     _check_versions(client)
-    for module in sorted({str(job.agent).partition(":")[0] for job in jobs if job.agent is not None}):
+    for module, what in sorted(dict(named for job in jobs for named in _modules(job)).items()):
         found = client.run(_finds, module.partition(".")[0], on_error="return")
         if lost := [worker for worker, there in found.items() if there is not True]:
             raise OptionError(
-                f"the agent's module {module!r} cannot be imported on worker {', '.join(lost)}; install it there, or "
+                f"{what} cannot be imported on worker {', '.join(lost)}; install it there, or "
                 "start the workers in its folder with PYTHONPATH=."
             )
+
+
+def _modules(job: Job) -> Iterator[tuple[str, str]]:
+    """Tell which modules a call needs beside its adapter, each with how to speak of it."""
+    if job.agent is not None:
+        module = str(job.agent).partition(":")[0]
+        yield module, f"the agent's module {module!r}"
+    adapter = job.target.adapter_for(job.scenario)
+    try:
+        named = named_objects(adapter, job.target.options_for(job.scenario))
+    except ConfigurationError:  # an adapter that cannot be used is for its call to tell
+        return
+    for option, spec in named.items():
+        module = spec.partition(":")[0]
+        yield module, f"the module {module!r} of the option {option!r} of adapter {adapter!r}"
 
 
 def _wait_for_offers(client: Client, jobs: Sequence[Job], arrival: float) -> None:
