@@ -28,6 +28,14 @@ def test_options_are_given_as_to_a_run(cli: Cli) -> None:
     assert cli("adapters", "check", "in_process", "--calls", "1", "--set", "rate=11025").code == 2
 
 
+def test_options_that_say_whom_to_call_are_refused_because_the_check_serves_the_agents(cli: Cli) -> None:
+    ended = cli("adapters", "check", "twilio", "--calls", "1", "--set", "url=https://agent.example.test/voice")
+    assert ended.code == 2
+    assert "serves agents of its own" in ended.err
+    assert "leave out url" in ended.err
+    assert "kept" not in ended.out
+
+
 def test_an_adapter_without_a_host_is_checked_in_python(cli: Cli) -> None:
     ended = cli("adapters", "check", "turns")
     assert ended.code == 2

@@ -253,7 +253,10 @@ def show_adapter(**options: Any) -> int:  # Any: one for each option above
 @click.option("--virtual/--real", default=None, help="Virtual or real time. Default: virtual where the adapter can.")
 @_JSON
 def check_adapter(**options: Any) -> int:  # Any: one for each option above
-    """Check an adapter against the rules of the contract; code 1: it breaks one."""
+    """Check an adapter against the rules of the contract; code 1: it breaks one.
+
+    It calls agents that it serves itself, so options that say whom to call are refused.
+    """
     from voiceharness.cli.checking import check_installed
 
     return check_installed(**options)

@@ -33,6 +33,7 @@ def check_installed(
     dialler = load_host(name, group=DIALLERS) if name in {plugin.name for plugin in plugins(DIALLERS)} else None
 
     def make(**target: Any) -> VoiceAgentAdapter:  # Any: what the host yields
+        _refuse_unused(name, options, target)
         return create(name, {**options, **target})
 
     progress = Progress(len(RULES))
@@ -56,6 +57,15 @@ def check_installed(
         kept = len(RULES) - len(broken) - len(exempt)
         tell(f"{name}: {kept} rules kept, {len(broken)} broken, {len(exempt)} do not apply")
     return BROKEN_RULE if broken else 0
+
+
+def _refuse_unused(name: str, options: Mapping[str, object], target: Mapping[str, object]) -> None:
+    """Refuse options that say whom to call: the check calls agents of its own."""
+    if unused := [option for option in options if option in target]:
+        raise OptionError(
+            f"the check of adapter {name!r} serves agents of its own, and gives {', '.join(target)} itself; leave out "
+            f"{', '.join(unused)}"
+        )
 
 
 def _outcome(rule: str, broken: Mapping[str, str], exempt: Mapping[str, str]) -> dict[str, str]:
