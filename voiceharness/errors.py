@@ -25,6 +25,7 @@
     ├── AudioError                      samples or files that cannot be used      (exit code 2)
     ├── SpeechError                     a speech engine failed                    (exit code 5)
     ├── WorkerError                     the process that made a call died or hung (exit code 5)
+    ├── RunInterruptedError             the user stopped the run during a call    (exit code 130)
     └── VirtualTimeError                work that virtual time cannot follow      (exit code 5)
         └── StallError                  everybody waits and no timer is set
 
@@ -54,6 +55,7 @@ __all__ = [
     "PendingTransportError",
     "ProtocolError",
     "RemoteProtocolError",
+    "RunInterruptedError",
     "ScenarioError",
     "SpeechError",
     "StallError",
@@ -221,6 +223,12 @@ class VirtualTimeError(VoiceHarnessError):
     """Work that leaves the event loop, which virtual time cannot follow: make it async, or run in real time."""
 
     exit_code = 5
+
+
+class RunInterruptedError(VoiceHarnessError):
+    """The user stopped the run (Ctrl-C, SIGTERM) while a call was going on; it is nobody's fault."""
+
+    exit_code = 130
 
 
 class StallError(VirtualTimeError):

@@ -208,6 +208,8 @@ def test_what_a_run_did_not_come_to_is_called_by_the_next(how: str, code: int, m
     document = written(cli)
     assert document["exit_code"] != 0
     assert len(document["missing"]) == missing
+    assert document["counts"] == ({"passed": 2} if how == "interrupting" else {})
+    assert ("1 interrupted, 1 not made" in ended.stdout.decode()) == (how == "interrupting")
     listed = cli("run", "nightly.yaml", "--failed", "--list")
     kept = [line.endswith("(kept: it passed)") for line in listed.out.splitlines()[:-1]]
     assert kept == [True, True, False, False]

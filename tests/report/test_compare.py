@@ -141,6 +141,13 @@ def test_a_call_that_was_not_made_again_is_refused_and_a_new_one_is_added() -> N
     assert [(each.scenario, each.verdict) for each in comparison.scenarios] == [("old", "refused"), ("new", "added")]
 
 
+def test_an_interrupted_call_is_as_if_it_was_not_made() -> None:
+    error = {"type": "RunInterruptedError", "message": "stopped", "where": "", "causes": []}
+    stopped = call(outcome="harness_fault", error=error)
+    assert compare_runs([call()], [stopped]).scenarios == compare_runs([call()], []).scenarios
+    assert compare_runs([call(), stopped], [call()]).exit_code == 0
+
+
 def test_a_call_that_broke_early_is_compared_as_far_as_it_is_known() -> None:
     broken = call(metrics=None, outcome="not_called", facts={})
     found = verdicts([call()], [broken])

@@ -9,7 +9,7 @@ import pytest
 from tests.report.calls import SUITE_OUTCOMES, answered_call, broken_call, made_up, silent_call
 from tests.report.suites import cell, missing_call
 from tests.report.suites import suite_call as placed
-from voiceharness.errors import AgentCrashedError
+from voiceharness.errors import AgentCrashedError, RunInterruptedError
 from voiceharness.report.console import call_text, suite_text, verdict_line
 from voiceharness.report.document import call_document
 from voiceharness.report.limits import SuiteLimits
@@ -92,7 +92,8 @@ def test_a_suite_file_tells_cells_reruns_missing_calls_and_limits() -> None:
     first: SuiteCall = {**placed(made_up("passed", scenario="c"), cell("ours", "mobile")), "made": "now"}
     limits = SuiteLimits(failed=0, longest_call=1.0, total_duration=1.0)
     calls = [kept, again, first, placed(answered_call(), cell("ours"))]
-    document = suite_document("s", calls, limits=limits, missing=[missing_call("d", cell("ours"))])
+    document = suite_document("s", calls, limits=limits)
+    document["missing"] = [missing_call("d", cell("ours"))]
     duration = document["calls"][3]["call"]["metrics"] or pytest.fail("it was answered")
     assert suite_text(document, ascii_only=True).splitlines() == [
         "+ passed: a (ours, mobile, seed 0) [kept]",
@@ -112,6 +113,19 @@ def test_a_suite_file_tells_cells_reruns_missing_calls_and_limits() -> None:
             )
         ),
         "5 calls: 3 passed, 1 failed, 1 not made; 1 kept from the earlier run",
+    ]
+
+
+def test_an_interrupted_call_is_told_as_that_and_no_limit_is_judged() -> None:
+    stopped = made_up("harness_fault", scenario="a", error=RunInterruptedError("interrupted: stopped"))
+    calls = [placed(stopped, cell("ours"), "out/a"), placed(made_up("failed", scenario="b"), cell("ours"))]
+    assert suite_text(suite_document("s", calls, limits=SuiteLimits(failed=0)), ascii_only=True).splitlines() == [
+        "! interrupted: a (ours, seed 0)",
+        "    interrupted: stopped",
+        "    evidence: out/a",
+        "x failed: b (ours, seed 0)",
+        "o limit not judged: failed: the run was interrupted",
+        "2 calls: 1 failed, 1 interrupted",
     ]
 
 

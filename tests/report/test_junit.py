@@ -11,7 +11,7 @@ from tests.report.calls import SUITE_OUTCOMES, answered_call, made_up, silent_ca
 from tests.report.suites import cell, missing_call
 from tests.report.suites import suite_call as placed
 from tests.report.test_suite import suite_call
-from voiceharness.errors import ConnectError
+from voiceharness.errors import ConnectError, RunInterruptedError
 from voiceharness.report.junit import junit_bytes
 from voiceharness.report.limits import SuiteLimits
 from voiceharness.report.suite import suite_document
@@ -89,10 +89,19 @@ def test_calls_of_a_suite_file_are_told_apart_by_their_cells() -> None:
     assert told == {"label": "ours", "line": "mobile", "made": "now", "before": "failed"}
 
 
+def test_an_interrupted_call_is_an_error_of_that_name_and_its_limits_are_skipped() -> None:
+    calls = [placed(made_up("harness_fault", scenario="a", error=RunInterruptedError("stopped")), cell("ours"))]
+    root = ElementTree.fromstring(junit_bytes(suite_document("n", calls, limits=SuiteLimits(failed=0))))
+    (error,), (skipped,) = root.iter("error"), root.iter("skipped")
+    assert error.get("type") == "interrupted"
+    assert skipped.get("message") == "the run was interrupted"
+
+
 def test_limits_of_all_calls_and_calls_that_were_not_made_are_cases_too() -> None:
     limits = SuiteLimits(failed=0, longest_call=99.0, response_latency=ResponseLatency(p95=1.0))
     calls = [placed(made_up("failed", scenario="a"), cell("ours")), placed(answered_call(), cell("ours"))]
-    document = suite_document("nightly", calls, limits=limits, missing=[missing_call("b", cell("ours"))])
+    document = suite_document("nightly", calls, limits=limits)
+    document["missing"] = [missing_call("b", cell("ours"))]
     root = ElementTree.fromstring(junit_bytes(document))
     counts = {name: root.get(name) for name in ("tests", "failures", "errors", "skipped")}
     assert counts == {"tests": "6", "failures": "2", "errors": "1", "skipped": "1"}

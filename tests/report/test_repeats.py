@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.report.calls import answered_call, made_up
-from voiceharness.errors import CallError
+from voiceharness.errors import CallError, RunInterruptedError
 from voiceharness.report.document import call_document
 from voiceharness.report.repeats import repeats, spread
 
@@ -48,6 +48,13 @@ def test_a_scenario_that_passes_sometimes_is_flaky() -> None:
 def test_what_always_ends_alike_is_not_flaky(outcome: str) -> None:
     (found,) = repeats([call_document(made_up(outcome, scenario="s")) for _ in range(3)])
     assert not found.flaky
+
+
+def test_an_interrupted_call_counts_for_nothing() -> None:
+    stopped = call_document(made_up("harness_fault", error=RunInterruptedError("stopped")))
+    (repeated,) = repeats([call_document(made_up("passed")), stopped])
+    assert (repeated.n, repeated.rate, repeated.flaky) == (1, 1.0, False)
+    assert repeats([stopped]) == ()
 
 
 def test_an_error_is_a_reason() -> None:

@@ -12,6 +12,7 @@ from referencing import Registry
 from tests.report.calls import SUITE_OUTCOMES, answered_call, made_up, silent_call
 from tests.report.suites import cell, missing_call
 from tests.report.suites import suite_call as placed
+from voiceharness.errors import RunInterruptedError
 from voiceharness.report.document import call_document, schema
 from voiceharness.report.limits import SuiteLimits
 from voiceharness.report.suite import SuiteCall, suite_document, suite_exit_code
@@ -74,7 +75,8 @@ def test_a_suite_file_has_cells_limits_and_missing_calls() -> None:
     }
     limits = SuiteLimits(failed=1, response_latency=ResponseLatency(at_most=0.1, p95=0.1))
     missing = missing_call("never", cell("a"))
-    document = suite_document("all", [again], limits=limits, missing=[missing])
+    document = suite_document("all", [again], limits=limits)
+    document["missing"] = [missing]
     registry: Registry[Any] = Registry().with_contents([(str(schema("call")["$id"]), schema("call"))])  # any schema
     jsonschema.Draft202012Validator(schema("suite"), registry=registry).validate(document)
     assert [each["verdict"] for each in document.get("limits", ())] == ["held", "broken", "not_judged"]
@@ -86,6 +88,25 @@ def test_a_call_that_was_not_made_is_not_passed() -> None:
     assert suite_document("s", [passed], limits=SuiteLimits())["exit_code"] == 0
     document = suite_document("s", [passed], limits=SuiteLimits(failed=5), missing=[missing_call("b", cell("a"))])
     assert document["exit_code"] == 3
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_of_an_interrupted_run_nothing_is_judged_that_is_of_all_calls(missing: bool) -> None:
+    stopped = placed(made_up("harness_fault", error=RunInterruptedError("stopped")), cell("a"))
+    calls = [
+        placed(made_up("passed"), cell("a")),
+        placed(made_up("passed"), cell("a")),
+        *([] if missing else [stopped]),
+    ]
+    not_made = [missing_call("b", cell("a"))] if missing else []
+    document = suite_document("s", calls, limits=SuiteLimits(failed=0, longest_call=1.0), missing=not_made)
+    registry: Registry[Any] = Registry().with_contents([(str(schema("call")["$id"]), schema("call"))])  # any schema
+    jsonschema.Draft202012Validator(schema("suite"), registry=registry).validate(document)
+    assert document["exit_code"] == 3
+    assert document["counts"] == {"passed": 2}
+    assert [repeated["n"] for repeated in document["repeats"] if isinstance(repeated, dict)] == [2]
+    told = {(each["verdict"], each["explanation"], each["n"]) for each in document.get("limits", ())}
+    assert told == {("not_judged", "the run was interrupted", 0)}
 
 
 def test_a_broken_limit_fails_calls_that_all_passed() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.report.calls import made_up
-from voiceharness.errors import ConnectError
+from voiceharness.errors import ConnectError, RunInterruptedError
 from voiceharness.report.artefacts import load_document
 from voiceharness.scenario.result import Trust
 from voiceharness.scenario.scenario import Scenario
@@ -76,6 +77,27 @@ def test_an_interrupted_call_is_kept_before_the_interrupt_goes_on(
     with pytest.raises(KeyboardInterrupt):
         make_call(job, keep=results.append)
     assert [result.outcome for result in results] == ["harness_fault" if after is None else "failed"]
+    assert isinstance(results[0].error, RunInterruptedError) == (after is None)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(143)])
+def test_a_call_that_was_cut_short_says_that_its_run_was_stopped(
+    job: Job, stop: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = made_up("harness_fault", error=asyncio.CancelledError())
+    monkeypatch.setattr("voiceharness.registry.target.Target.call", raising(stop, after=cut))
+    results: list[CallResult] = []
+    with pytest.raises(type(stop)):
+        make_call(job, keep=results.append)
+    assert str(results[0].error) == "interrupted: the run was stopped by the user"
+
+
+def test_a_call_that_ends_the_process_by_itself_is_a_fault(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("voiceharness.registry.target.Target.call", raising(SystemExit(3)))
+    results: list[CallResult] = []
+    with pytest.raises(SystemExit):
+        make_call(job, keep=results.append)
+    assert isinstance(results[0].error, SystemExit)
 
 
 def test_a_late_run_is_judged_on_demand(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:

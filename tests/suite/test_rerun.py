@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.report.calls import made_up
-from voiceharness.errors import OptionError
+from voiceharness.errors import OptionError, RunInterruptedError
 from voiceharness.report.limits import SuiteLimits
 from voiceharness.report.runs import SUITE_FILE
 from voiceharness.report.serialization import json_bytes
@@ -66,6 +66,16 @@ def test_only_what_did_not_pass_is_made_again_beside_its_earlier_evidence(tmp_pa
     assert rerun.kept[0].get("made") == "earlier"
     assert rerun.before == {1: [{"outcome": "failed", "folder": str(tmp_path / "b")}]}
     assert again(rerun.in_order(calls)) == ["a", "b-again", "c"]
+
+
+def test_an_interrupted_call_is_made_again_as_one_that_never_was(tmp_path: Path) -> None:
+    call = planned(tmp_path, "b")
+    stopped = made_up("harness_fault", scenario="b", seed=3, error=RunInterruptedError("stopped"))
+    assert call.cell is not None
+    write(tmp_path, [{**save_result(call.job, stopped), "cell": call.cell}])
+    rerun = rerun_of([call], tmp_path, tmp_path)
+    assert again(list(rerun.again)) == ["b"]
+    assert rerun.before == {}
 
 
 def test_an_earlier_rerun_is_remembered_and_its_folder_never_taken(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def started(*_):
     print("started", flush=True)
 
 def told(call):
-    print(call["call"]["scenario"], call["call"]["outcome"], call["call"]["metrics"]["duration"] > 0, flush=True)
+    print(call["call"]["scenario"], call["call"]["error"]["type"], call["call"]["metrics"]["duration"] > 0, flush=True)
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
@@ -190,6 +190,6 @@ def test_an_interrupt_stops_all_calls_and_keeps_what_they_had_come_to(tmp_path: 
         assert [running.stdout.readline() for _ in range(2)] == ["started\n"] * 2
         running.send_signal(signal.SIGINT)
         told = running.stdout.read().splitlines()
-    assert told == ["one harness_fault True", "two harness_fault True", "interrupted"]
+    assert told == ["one RunInterruptedError True", "two RunInterruptedError True", "interrupted"]
     assert load_call(tmp_path / "one").duration > 0
     assert not (tmp_path / "never").exists()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from voiceharness.report.measures import MEASURES, measure_for
-from voiceharness.report.repeats import Repeats, Spread, spread
+from voiceharness.report.repeats import Repeats, Spread, grouped, spread
 from voiceharness.report.serialization import plain
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def compare_runs(
     base: Iterable[CallDocument], new: Iterable[CallDocument], measures: Mapping[str, Measure] = MEASURES
 ) -> Comparison:
     """Compare the calls of two runs."""
-    before, after = _grouped(base), _grouped(new)
+    before, after = grouped(base), grouped(new)
     compared = []
     for key, calls in before.items():
         counterpart = key if key in after else _over_other_adapter(key[0], before, after)
@@ -130,13 +130,6 @@ def compare_calls(
 
 
 _Key = tuple[str, str]
-
-
-def _grouped(calls: Iterable[CallDocument]) -> dict[_Key, list[CallDocument]]:
-    groups: dict[_Key, list[CallDocument]] = {}
-    for call in calls:
-        groups.setdefault((call["scenario"], call["adapter"]), []).append(call)
-    return groups
 
 
 def _over_other_adapter(scenario: str, before: Iterable[_Key], after: Iterable[_Key]) -> _Key | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.report.cells import cell_text
+from voiceharness.report.interruption import shown_outcome, was_interrupted
 from voiceharness.report.printable import printable
 from voiceharness.report.remarks import remarks
 
@@ -35,7 +36,7 @@ def verdict_line(call: CallDocument, *, ascii_only: bool = False, where: str | N
     sign = _SIGNS.get(call["outcome"], _OTHER_SIGN)[ascii_only]
     metrics = call["metrics"]
     length = f", {_seconds(metrics['duration'])}" if metrics else ""
-    return printable(f"{sign} {call['outcome']}: {call['scenario']} ({where or call['adapter']}{length})")
+    return printable(f"{sign} {shown_outcome(call)}: {call['scenario']} ({where or call['adapter']}{length})")
 
 
 def call_text(call: CallDocument, *, ascii_only: bool = False, steps: bool = False) -> str:
@@ -94,6 +95,8 @@ def _limit_lines(limit: LimitDocument, ascii_only: bool) -> Iterator[str]:
 
 def _totals(suite: SuiteDocument) -> str:
     counts = [f"{count} {outcome}" for outcome, count in suite["counts"].items()]
+    if interrupted := sum(was_interrupted(each["call"]) for each in suite["calls"]):
+        counts.append(f"{interrupted} interrupted")
     if missing := suite.get("missing", ()):
         counts.append(f"{len(missing)} not made")
     number = len(suite["calls"]) + len(missing)
@@ -107,7 +110,8 @@ def _reasons(call: CallDocument) -> Iterator[str]:
     trust = call["trust"]
     yield from (f"not trustworthy: {reason}" for reason in trust["reasons"])
     if (error := call["error"]) is not None:
-        yield from _indented(f"{error['type']}: {error['message']}")
+        kind = "" if was_interrupted(call) else f"{error['type']}: "
+        yield from _indented(f"{kind}{error['message']}")
         for cause in error["causes"]:
             where = f" ({cause['where']})" if cause["where"] else ""
             yield from _indented(f"caused by {cause['type']}: {cause['message']}{where}")

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from voiceharness.report.cells import cell_text
 from voiceharness.report.console import call_text, contribution_text
+from voiceharness.report.interruption import shown_outcome
 from voiceharness.report.printable import printable
 
 if TYPE_CHECKING:
@@ -71,7 +72,12 @@ def _add_case(suite: ElementTree.Element, each: SuiteCall, suite_name: str) -> N
     }
     case = ElementTree.SubElement(suite, "testcase", names | ({"file": printable(file)} if file else {}))
     properties = ElementTree.SubElement(case, "properties")
-    facts = {"adapter": call["adapter"], "outcome": call["outcome"], "seed": call["seed"], "evidence": each["folder"]}
+    facts = {
+        "adapter": call["adapter"],
+        "outcome": shown_outcome(call),
+        "seed": call["seed"],
+        "evidence": each["folder"],
+    }
     if "cell" in each:
         facts |= {"label": each["cell"]["adapter"], "line": each["cell"]["line"]}
     facts |= {"made": each.get("made"), "before": ", ".join(one["outcome"] for one in each.get("before", ())) or None}
@@ -106,7 +112,7 @@ def _add_limit(suite: ElementTree.Element, limit: LimitDocument, suite_name: str
 
 def _add_verdict(case: ElementTree.Element, verdict: str, call: CallDocument) -> None:
     unmet = [check["kind"] for check in call["checks"] if not check["passed"]]
-    kind = unmet[0] if verdict == "failure" and unmet else call["outcome"]
+    kind = unmet[0] if verdict == "failure" and unmet else shown_outcome(call)
     explanation = printable(call["explanation"])
     first_line = explanation.partition("\n")[0]
     element = ElementTree.SubElement(case, verdict, {"type": printable(kind), "message": first_line})

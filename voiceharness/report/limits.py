@@ -123,8 +123,18 @@ class _Value:
     seconds: float
 
 
-def judge_suite(limits: SuiteLimits, calls: Sequence[SuiteCall]) -> list[LimitDocument]:
-    """Judge every limit that is given."""
+def judge_suite(limits: SuiteLimits, calls: Sequence[SuiteCall], *, interrupted: bool = False) -> list[LimitDocument]:
+    """Judge every limit that is given; none is judged over what an ``interrupted`` run had come to."""
+    judged = _judged(limits, calls)
+    return [_unjudged(each) for each in judged] if interrupted else judged
+
+
+def _unjudged(limit: LimitDocument) -> LimitDocument:
+    told = "the run was interrupted"
+    return {**limit, "verdict": "not_judged", "measured": None, "n": 0, "explanation": told, "calls": []}
+
+
+def _judged(limits: SuiteLimits, calls: Sequence[SuiteCall]) -> list[LimitDocument]:
     judged: list[LimitDocument] = []
     if limits.failed is not None:
         judged.append(_failed(limits.failed, calls))

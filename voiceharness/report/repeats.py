@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from voiceharness.report.interruption import was_interrupted
 from voiceharness.report.measures import call_figures
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from voiceharness.report.document import CallDocument
     from voiceharness.scenario.result import Outcome
 
-__all__ = ["Repeats", "Spread", "repeats", "spread"]
+__all__ = ["Repeats", "Spread", "grouped", "repeats", "spread"]
 
 _NORMAL: Final = 1.4826
 """By this the median absolute deviation of normal figures is their standard deviation."""
@@ -102,10 +103,16 @@ class Repeats:
 
 def repeats(calls: Iterable[CallDocument]) -> tuple[Repeats, ...]:
     """Put calls of the same scenario and adapter together, in the order of their first appearance."""
+    return tuple(Repeats.of(group) for group in grouped(calls).values())
+
+
+def grouped(calls: Iterable[CallDocument]) -> dict[tuple[str, str], list[CallDocument]]:
+    """Put calls together by scenario and adapter, without those that were interrupted."""
     groups: dict[tuple[str, str], list[CallDocument]] = {}
     for call in calls:
-        groups.setdefault((call["scenario"], call["adapter"]), []).append(call)
-    return tuple(Repeats.of(group) for group in groups.values())
+        if not was_interrupted(call):
+            groups.setdefault((call["scenario"], call["adapter"]), []).append(call)
+    return groups
 
 
 def _spreads(calls: Sequence[CallDocument]) -> dict[str, Spread]:

@@ -16,6 +16,7 @@ from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import RESULT
 from voiceharness.report.cells import labelled
 from voiceharness.report.document import CALL_FORMAT
+from voiceharness.report.interruption import was_interrupted
 from voiceharness.report.serialization import from_json
 from voiceharness.report.suite import SUITE_FORMAT
 
@@ -88,7 +89,7 @@ def remember_run(folder: str | Path, suite: SuiteDocument) -> None:
         "format": _RUN_FORMAT,
         "at": wall_time().isoformat(timespec="seconds"),
         "exit_code": suite["exit_code"],
-        "calls": len(suite["calls"]),
+        "calls": sum(not was_interrupted(each["call"]) for each in suite["calls"]),
         "counts": suite["counts"],
         "response_latency": _median(suite, "exchanges", "latency"),
         "stop_latency": _median(suite, "barge_ins", "stop_latency"),
@@ -123,7 +124,9 @@ def _runs(lines: Iterable[str]) -> Iterable[PastRun]:
 
 def _median(suite: SuiteDocument, group: str, name: str) -> float | None:
     measured = (
-        cast("Mapping[str, Any]", each["call"]["metrics"]) for each in suite["calls"] if each["call"]["metrics"]
+        cast("Mapping[str, Any]", each["call"]["metrics"])
+        for each in suite["calls"]
+        if each["call"]["metrics"] and not was_interrupted(each["call"])
     )
     known = [entry[name] for metrics in measured for entry in metrics[group] if entry[name] is not None]
     return median(known) if known else None

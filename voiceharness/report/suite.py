@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NotRequired, TypedDict
 
 from voiceharness.report.cells import labelled
+from voiceharness.report.interruption import was_interrupted
 from voiceharness.report.limits import TOLERABLE, judge_suite
 from voiceharness.report.repeats import repeats
 from voiceharness.report.serialization import plain
@@ -79,6 +80,8 @@ class MissingCall(TypedDict):
 class SuiteDocument(TypedDict):
     """A suite; ``counts`` has the number of calls of each outcome that occurred, ``repeats`` what was called again.
 
+    Calls that were going on when the run was stopped count for nothing, see :mod:`.interruption`.
+
     ``limits`` and ``missing`` are those of a suite file.
     """
 
@@ -96,9 +99,10 @@ def suite_document(
     name: str, calls: Sequence[SuiteCall], *, limits: SuiteLimits | None = None, missing: Sequence[MissingCall] = ()
 ) -> SuiteDocument:
     """Put calls together, in their order; ``limits``, also empty ones, and ``missing`` are those of a suite file."""
-    outcomes = [each["call"]["outcome"] for each in calls]
-    judged = [] if limits is None else judge_suite(limits, calls)
-    not_made: list[Outcome] = ["not_called"] if missing else []
+    outcomes = [each["call"]["outcome"] for each in calls if not was_interrupted(each["call"])]
+    interrupted = bool(missing) or len(outcomes) < len(calls)
+    judged = [] if limits is None else judge_suite(limits, calls, interrupted=interrupted)
+    not_made: list[Outcome] = ["not_called"] if interrupted else []
     document: SuiteDocument = {
         "format": SUITE_FORMAT,
         "name": name,

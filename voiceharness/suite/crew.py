@@ -17,8 +17,8 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Final
 
 from voiceharness.clock import stopwatch
-from voiceharness.errors import WorkerError
-from voiceharness.suite.job import save_result
+from voiceharness.errors import RunInterruptedError, WorkerError
+from voiceharness.suite.job import STOPPED, save_result
 from voiceharness.suite.ledger import Ledger
 from voiceharness.suite.worker import LAST_WORDS, STOP, work
 
@@ -195,22 +195,24 @@ class Crew:
         elif died or worker.leash.closed:
             code = worker.end(patient=True)
             how = f"ended by signal {-code}" if code is not None and code < 0 else f"ended with code {code}"
-            self._give_up(worker, f"{how} before the call was over; see what it wrote to the console")
+            why = f"{how} before the call was over; see what it wrote to the console"
+            self._give_up(worker, WorkerError(f"the process of this call {why}"))
 
     def _end_silent(self) -> None:
         for worker in self._busy:
             if self._patience_left(worker) < 0:
-                self._give_up(worker, f"said nothing for {worker.quiet():.1f} s; it was ended")
+                why = f"said nothing for {worker.quiet():.1f} s; it was ended"
+                self._give_up(worker, WorkerError(f"the process of this call {why}"))
 
     def _patience_left(self, worker: Hand) -> float:
         limit = 0.0 if worker.task is None else worker.task.limit
         return limit + self.patience - worker.quiet()
 
-    def _give_up(self, worker: Hand, why: str) -> None:
+    def _give_up(self, worker: Hand, error: WorkerError | RunInterruptedError) -> None:
         assert worker.task is not None  # only who has something to do can fail at it
         job = worker.task.job
         worker.end()  # first: what it saves at the last moment must not mix with what is saved here
-        self._finish(worker, save_result(job, job.broken(WorkerError(f"the process of this call {why}"))), gone=True)
+        self._finish(worker, save_result(job, job.broken(error)), gone=True)
 
     def _finish(self, worker: Hand, call: SuiteCall, *, gone: bool) -> None:
         assert worker.task is not None
@@ -227,4 +229,5 @@ class Crew:
         while self._busy and since() < LAST_WORDS:
             self._listen(LAST_WORDS - since())
         for worker in self._busy:
-            self._give_up(worker, f"did not stop within {LAST_WORDS:g} s; it was ended")
+            late = f"its process did not stop within {LAST_WORDS:g} s and was ended"
+            self._give_up(worker, RunInterruptedError(f"{STOPPED}; {late}"))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from voiceharness.clock import stopwatch
-from voiceharness.errors import OptionError, WorkerError
+from voiceharness.errors import OptionError, RunInterruptedError, WorkerError
 from voiceharness.report.artefacts import PAGE, add_facts, place_call
 from voiceharness.report.html.call_page import write_call_page
 from voiceharness.report.html.suite_page import SUITE_PAGE
@@ -37,7 +37,7 @@ from voiceharness.suite.dask_cluster import (
     scheduler_address,
 )
 from voiceharness.suite.dask_worker import TOPIC, Order, Returned, interrupt_calls, make_ordered_call
-from voiceharness.suite.job import pickled, save_result
+from voiceharness.suite.job import STOPPED, pickled, save_result
 from voiceharness.suite.ledger import Ledger
 from voiceharness.suite.parcel import unpacked
 from voiceharness.suite.worker import LAST_WORDS
@@ -249,7 +249,7 @@ class _Run:
         self._orders[number] = replace(self._orders[number], attempt=self._orders[number].attempt + 1)
         self._send(self._orders[number])
 
-    def _give_up(self, number: int, error: WorkerError) -> None:
+    def _give_up(self, number: int, error: WorkerError | RunInterruptedError) -> None:
         job = self._jobs[number]
         self._ledger.enter(number, save_result(job, job.broken(error)))
 
@@ -275,7 +275,8 @@ class _Run:
             self._listen(_LAST_WORDS - since())
         for number, future in list(self._futures.items()):
             future.cancel(force=True)
-            self._give_up(number, WorkerError(f"the worker of this call did not stop it within {_LAST_WORDS:g} s"))
+            late = f"its worker did not stop it within {_LAST_WORDS:g} s"
+            self._give_up(number, RunInterruptedError(f"{STOPPED}; {late}"))
         self._futures.clear()
 
 

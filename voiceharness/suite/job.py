@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import pickle
+import signal
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from voiceharness.errors import OptionError, VoiceHarnessError
+from voiceharness.errors import OptionError, RunInterruptedError, VoiceHarnessError
 from voiceharness.registry.target import Target
 from voiceharness.report.artefacts import save_call
 from voiceharness.report.document import call_document
@@ -27,10 +28,13 @@ if TYPE_CHECKING:
     from voiceharness.scenario.result import StepResult
     from voiceharness.scenario.scenario import Scenario
 
-__all__ = ["Job", "Pages", "make_call", "pickled", "save_result"]
+__all__ = ["STOPPED", "Job", "Pages", "make_call", "pickled", "save_result"]
 
 Pages: TypeAlias = Literal["all", "failed", "none"]
 """``failed`` stands for all calls that did not pass."""
+
+STOPPED: Final = "interrupted: the run was stopped by the user"
+"""Why a call has no verdict that was going on when its run was stopped."""
 
 _log = logging.getLogger(__name__)
 
@@ -106,6 +110,7 @@ def make_call(
         _log.exception("the call of scenario %r broke", job.scenario.name)
         kept = kept or [job.broken(error)]
     except BaseException as error:
+        kept = [_stopped(result) for result in kept or [job.broken(error)]] if _is_stop(error) else kept
         kept = kept or [job.broken(error)]
         raise
     finally:
@@ -124,6 +129,20 @@ def save_result(job: Job, result: CallResult) -> SuiteCall:
         write_call_page(folder, suite_page=f"../{SUITE_PAGE}")
     file = None if job.file is None else str(job.file)
     return {"file": file, "folder": str(folder), "call": call_document(result, secrets=secrets)}
+
+
+def _is_stop(error: BaseException) -> bool:
+    """Tell whether the user stopped the run: by Ctrl-C, or by SIGTERM as the loop of a call hands it on."""
+    return isinstance(error, KeyboardInterrupt) or (
+        isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM
+    )
+
+
+def _stopped(result: CallResult) -> CallResult:
+    """Say of a call that the stop of its run cut short that this is why; one that had ended stays as it is."""
+    if result.error is None or isinstance(result.error, Exception):
+        return result
+    return replace(result, error=RunInterruptedError(STOPPED))
 
 
 def _trusted(result: CallResult) -> CallResult:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import MANIFEST, altered_files, load_document
+from voiceharness.report.interruption import was_interrupted
 from voiceharness.report.runs import load_suite
 from voiceharness.scenario.identity import scenario_fingerprint
 
@@ -59,8 +60,8 @@ class _Earlier:
     before: Sequence[Attempt]
 
     def attempts(self) -> Sequence[Attempt]:
-        """Return all calls that were made, oldest first; what was skipped as unsupported is none."""
-        if self.call is None or self.call["call"]["outcome"] == "unsupported":
+        """Return all calls that were made, oldest first; what was skipped as unsupported, or interrupted, is none."""
+        if self.call is None or self.call["call"]["outcome"] == "unsupported" or was_interrupted(self.call["call"]):
             return self.before
         return [*self.before, {"outcome": self.call["call"]["outcome"], "folder": self.call["folder"]}]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.report.calls import made_up
 from tests.report.suites import cell, missing_call, suite_call
+from voiceharness.errors import RunInterruptedError
 from voiceharness.report.html.grid import grid_section, limits_section
 from voiceharness.report.limits import SuiteLimits
 from voiceharness.report.suite import SuiteDocument, suite_document
@@ -18,8 +19,8 @@ def document() -> SuiteDocument:
         suite_call(made_up("failed", scenario="a"), cell("ours", "mobile", seed=2)),
         suite_call(made_up("unsupported", scenario="b"), cell("ours")),
     ]
-    missing = [missing_call("b", cell("theirs"))]
-    return suite_document("nightly", calls, limits=SuiteLimits(failed=0, longest_call=9.0), missing=missing)
+    whole = suite_document("nightly", calls, limits=SuiteLimits(failed=0, longest_call=9.0))
+    return {**whole, "missing": [missing_call("b", cell("theirs"))]}
 
 
 def test_scenarios_are_rows_and_adapters_with_lines_are_columns() -> None:
@@ -46,6 +47,13 @@ def test_scenarios_of_one_name_in_two_files_are_told_apart() -> None:
     grid = str(grid_section(suite_document("s", calls, limits=SuiteLimits()), [None, None]))
     assert "a (1.yaml)" in grid
     assert "a (2.yaml)" in grid
+
+
+def test_an_interrupted_call_is_shown_as_that() -> None:
+    calls = [suite_call(made_up("harness_fault", scenario="a", error=RunInterruptedError("stopped")), cell("ours"))]
+    grid = str(grid_section(suite_document("s", calls, limits=SuiteLimits()), ["1/call.html"]))
+    assert "interrupted</span>" in grid
+    assert "harness_fault" not in grid
 
 
 def test_limits_are_told_with_who_broke_them() -> None:

@@ -9,6 +9,7 @@ from voiceharness.report.cells import cell_text, variant
 from voiceharness.report.html.figures import NONE, outcome_badge, seconds
 from voiceharness.report.html.markup import Markup, joined, table, tag
 from voiceharness.report.html.sections import section
+from voiceharness.report.interruption import shown_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +75,7 @@ def _placed(
     for each, page in zip(suite["calls"], pages, strict=True):
         if "cell" in each:
             call, cell = each["call"], each["cell"]
-            yield (call["scenario"], cell["file"]), variant(cell), (call["outcome"], page, cell_text(cell))
+            yield (call["scenario"], cell["file"]), variant(cell), (shown_outcome(call), page, cell_text(cell))
     for missing in suite.get("missing", ()):
         cell = missing["cell"]
         yield (missing["scenario"], cell["file"]), variant(cell), ("not made", None, cell_text(cell))

@@ -18,6 +18,7 @@ from voiceharness.report.html.markup import Markup, joined, table, tag
 from voiceharness.report.html.page import page
 from voiceharness.report.html.sections import section
 from voiceharness.report.html.trend import trend_section
+from voiceharness.report.interruption import INTERRUPTED, shown_outcome, was_interrupted
 from voiceharness.report.repeats import Repeats, repeats
 from voiceharness.report.runs import load_history, load_suite
 
@@ -83,6 +84,8 @@ def suite_page(
 def _header(suite: SuiteDocument) -> Markup:
     outcome = "passed" if suite["exit_code"] == 0 else f"exit code {suite['exit_code']}"
     totals = [outcome_badge(name, [f"{count} {name}"]) for name, count in suite["counts"].items()]
+    if interrupted := sum(was_interrupted(each["call"]) for each in suite["calls"]):
+        totals.append(outcome_badge(INTERRUPTED, [f"{interrupted} interrupted"]))
     if missing := suite.get("missing", ()):
         totals.append(outcome_badge("not made", [f"{len(missing)} not made"]))
     kept = sum(each.get("made") == "earlier" for each in suite["calls"])
@@ -114,7 +117,7 @@ def _calls_section(
         for name, kind in _COLUMNS
     )
     rows = (_call_row(call, address, earlier) for call, address in zip(calls, pages, strict=True))
-    outcomes = list(dict.fromkeys(each["call"]["outcome"] for each in calls))
+    outcomes = list(dict.fromkeys(shown_outcome(each["call"]) for each in calls))
     return section(
         "Calls",
         _filters(outcomes, len(calls)),
@@ -142,13 +145,13 @@ def _filters(outcomes: Iterable[str], total: int) -> Markup:
 
 def _call_row(each: SuiteCall, address: str | None, earlier: Callable[[str | None], str | None]) -> Markup:
     call = each["call"]
-    metrics, where = call["metrics"], labelled(each)["adapter"]
+    metrics, outcome, where = call["metrics"], shown_outcome(call), labelled(each)["adapter"]
     name = call["scenario"] if address is None else tag("a", call["scenario"], href=address)
     reason = next(iter(call["explanation"].splitlines()), None)
     faults = [finding["kind"] for finding in call["findings"]]
     cells = [
         tag("th", name, reason and tag("p", reason, class_="why"), _history(each, earlier), scope="row", class_="call"),
-        _cell(outcome_badge(call["outcome"]), call["outcome"]),
+        _cell(outcome_badge(outcome), outcome),
         _cell(where, where),
         _cell(call["seed"], call["seed"]),
         *_times(None if metrics is None else metrics["duration"]),
@@ -156,7 +159,7 @@ def _call_row(each: SuiteCall, address: str | None, earlier: Callable[[str | Non
         *_times(None if metrics is None else metrics["stop_latency"]["maximum"]),
         _cell(joined(tag("div", kind) for kind in dict.fromkeys(faults)) or NONE, len(faults)),
     ]
-    return tag("tr", *cells, data_outcome=call["outcome"])
+    return tag("tr", *cells, data_outcome=outcome)
 
 
 def _history(each: SuiteCall, earlier: Callable[[str | None], str | None]) -> Markup | None:
