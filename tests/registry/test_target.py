@@ -70,6 +70,19 @@ def test_the_evidence_is_kept_once() -> None:
     assert kept == [result]
 
 
+def test_options_that_lead_over_the_network_are_refused_in_virtual_time_and_say_so() -> None:
+    target = Target("twilio", {"url": "wss://agent.example.test/stream"})
+    with pytest.raises(
+        OptionError, match=r"in virtual time with these options: what is reached over the network takes real"
+    ):
+        target.call(WAIT, virtual=True)
+
+
+def test_an_adapter_without_virtual_time_says_it_of_itself() -> None:
+    with pytest.raises(OptionError, match="adapter 'sip' cannot run in virtual time; leave it out"):
+        Target("sip", {"target": "sip:agent@127.0.0.1"}).call(WAIT, virtual=True)
+
+
 def test_work_that_virtual_time_cannot_follow_is_a_fault_with_the_evidence_up_to_it() -> None:
     result = Target(agent=LookingUpAgent()).call(WAIT)
     assert result.outcome == "harness_fault"

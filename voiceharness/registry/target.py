@@ -11,7 +11,7 @@ from voiceharness.agent import PhoneAgent, hosted
 from voiceharness.errors import OptionError
 from voiceharness.registry.options import create, load_agent, options_of
 from voiceharness.registry.plugins import HOSTS, load_adapter, load_host, plugins
-from voiceharness.scenario.run import run_call, run_to_result
+from voiceharness.scenario.run import no_virtual_time, run_call, run_to_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ class Target:
             options = {"rate": scenario.rate, **options}
         capabilities = adapter_class.capabilities_for(options)
         if virtual and not capabilities.virtual_time:
-            raise OptionError(f"adapter {name!r} cannot run in virtual time; run in real time")
+            raise no_virtual_time(name, adapter_class.capabilities)
         host = self._host(name, options)
 
         async def call(keep: Callable[[CallResult], None]) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from voiceharness.speech.synthesis import Synthesizer
     from voiceharness.speech.transcription import Transcriber
 
-__all__ = ["SpeechEngines", "run_call", "run_scenario", "run_to_result"]
+__all__ = ["SpeechEngines", "no_virtual_time", "run_call", "run_scenario", "run_to_result"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,21 @@ def run_scenario(
     made = adapter()
     known = capabilities or made.own_capabilities
     if virtual and not known.virtual_time:
-        raise OptionError(f"adapter {made.name!r} cannot run in virtual time; leave it out, or ask for real time")
+        raise no_virtual_time(made.name, made.capabilities)
     is_virtual = known.virtual_time if virtual is None else virtual
     call = partial(run_call, scenario, made, capabilities=known, speech=speech, on_step=on_step)
     return run_to_result(call, virtual=is_virtual, keep=keep)
+
+
+def no_virtual_time(adapter: str, declared: AdapterCapabilities) -> OptionError:
+    """Return the error of a call that cannot run in virtual time; ``declared`` are the capabilities of the class."""
+    if not declared.virtual_time:
+        return OptionError(f"adapter {adapter!r} cannot run in virtual time; leave it out, or ask for real time")
+    return OptionError(
+        f"adapter {adapter!r} cannot run in virtual time with these options: what is reached over the network takes "
+        "real time; run in real time, or give what answers in this process (see "
+        f"`voiceharness adapters show {adapter}`)"
+    )
 
 
 def run_to_result(
