@@ -81,7 +81,7 @@ class Twilio(VoiceAgentAdapter):
         ] = None,
         goodbye: Annotated[float, Option("time the agent may go on after stop before the carrier closes", "s")] = 0.0,
         status_callback: Annotated[
-            str | None, Option("URL, or path, that the call's progress is posted to: answered, completed")
+            str | None, Option("URL, or path, that the call's progress is posted to: in-progress, completed")
         ] = None,
     ) -> None:
         if urlsplit(url).scheme not in SCHEMES:

@@ -13,6 +13,7 @@ from tests.adapters.twilio.wire_agent import VOICE, WireAgent, burst, close, pla
 from voiceharness.clock import LoopClock, run_real
 from voiceharness.errors import AgentCrashedError, OptionError
 from voiceharness.protocols.media_streams.signature import is_signed
+from voiceharness.registry import options_of
 from voiceharness.scenario.run import run_call
 from voiceharness.scenario.scenario import Scenario
 from voiceharness.scenario.steps import Hangup, Hear, Wait
@@ -65,6 +66,13 @@ def test_the_progress_is_posted_as_the_carrier_posts_it() -> None:
     assert (completed["CallStatus"], completed["SequenceNumber"]) == ("completed", "1")
     assert (completed["CallDuration"], completed["Duration"]) == ("2", "1")
     assert "CallDuration" not in answered
+
+
+def test_what_is_posted_is_what_the_option_says() -> None:
+    server = Server({"/voice": CONNECT, "/status": b""})
+    play(server, Wait(0.5), url=VOICE, status_callback="/status")
+    (option,) = (option for option in options_of(Twilio) if option.name == "status_callback")
+    assert option.help.rpartition(": ")[2] == ", ".join(form["CallStatus"] for form in posts(server))
 
 
 def test_every_post_is_signed_over_its_own_url() -> None:
