@@ -41,6 +41,30 @@ def test_what_is_missing_is_told_with_the_command_that_brings_it(cli: Cli, monke
     assert 'missing    transcriber moonshine (moonshine-voice; MIT): pip install "voiceharness[asr]"' in ended.out
 
 
+def test_an_adapter_whose_packages_are_missing_is_told_with_them(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def only(*names: str) -> None:
+        monkeypatch.setattr("voiceharness.cli.adapters._version", lambda name: "1" if name in names else None)
+
+    only("twilio", "websockets", "sounddevice")
+    lines = cli("doctor").out.splitlines()
+    assert "  installed  in_process (voiceharness 0.1.0)" in lines
+    assert "  installed  twilio (voiceharness 0.1.0)" in lines
+    assert any(
+        line.startswith("  missing    openai_agents (voiceharness 0.1.0; lacks openai-agents>=")
+        and line.endswith('): pip install "voiceharness[agents]"')
+        for line in lines
+    )
+    (sip,) = (line for line in lines if line.startswith("  missing    sip ("))
+    assert "pjsua2-python" in sip
+    assert "baresip-python" in sip
+    only("baresip-python", "websockets")
+    document = cli("doctor", "--json").json
+    problems = {adapter["name"]: adapter["problem"] for adapter in document["adapters"]}
+    assert problems["sip"] is None
+    assert problems["twilio"].startswith("lacks twilio>=")
+    assert "cannot be loaded" in problems["missing"]
+
+
 def test_everything_can_be_a_document(cli: Cli) -> None:
     document = cli("doctor", "--json").json
     names = {package["name"]: package for package in document["packages"]}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from voiceharness.capabilities import AdapterCapabilities
     from voiceharness.registry import AdapterOption, Plugin
 
-__all__ = ["Need", "describe_adapter", "list_adapters", "needs_of"]
+__all__ = ["Need", "describe_adapter", "lacking", "list_adapters", "needs_of"]
 
 _OF_EXTRA: Final = re.compile(r"(?P<wanted>(?P<name>[\w.-]+).*?);?(?: and)? extra == ['\"](?P<extra>[\w-]+)['\"]$")
 
@@ -78,6 +78,14 @@ def needs_of(adapter: type[VoiceAgentAdapter], plugin: Plugin) -> tuple[Need, ..
         for match in found
         if match and adapter.extra and match["extra"] == adapter.extra
     )
+
+
+def lacking(needs: tuple[Need, ...]) -> tuple[str, ...]:
+    """Return the requirements that are missing. Those with a condition stand for each other: one of them is enough."""
+    always = [need for need in needs if ";" not in need.requirement]
+    either = [need for need in needs if ";" in need.requirement]
+    missing = [*always, *(either if all(need.version is None for need in either) else ())]
+    return tuple(need.requirement.partition(";")[0] for need in missing if need.version is None)
 
 
 def _need_lines(adapter: type[VoiceAgentAdapter], plugin: Plugin, needs: tuple[Need, ...]) -> list[str]:

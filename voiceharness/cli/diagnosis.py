@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from typing import TYPE_CHECKING, Any, Final
 
+from voiceharness.cli.adapters import lacking, needs_of
 from voiceharness.cli.output import tell, tell_json
-from voiceharness.registry import plugins
+from voiceharness.errors import VoiceHarnessError
+from voiceharness.registry import load_adapter, plugins
 from voiceharness.report.serialization import plain
 from voiceharness.speech.engines import engine_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from voiceharness.registry import Plugin
     from voiceharness.speech.engines import EngineInfo
 
 __all__ = ["LICENCES", "Package", "diagnose", "packages"]
@@ -115,7 +118,7 @@ def _document() -> dict[str, Any]:  # Any: JSON
         "platform": platform.platform(),
         "packages": [{**_fields(package), "install": package.install} for package in packages()],
         "engines": [{**_fields(engine), "install": engine.install} for engine in engine_info()],
-        "adapters": plain(plugins()),
+        "adapters": [{**_fields(plugin), "problem": _problem(plugin)[0]} for plugin in plugins()],
     }
 
 
@@ -135,7 +138,21 @@ def _lines() -> Iterator[str]:
         yield _line(f"{engine.kind} {engine.name}", engine.version, _about(engine), engine.install or "")
     yield "\nadapters"
     for plugin in plugins():
-        yield _line(plugin.name, "", plugin.source, "")
+        problem, remedy = _problem(plugin)
+        about = "; ".join(filter(None, (plugin.source, problem)))
+        yield _line(plugin.name, None if problem else "", about, remedy)
+
+
+def _problem(plugin: Plugin) -> tuple[str | None, str]:
+    """Say what keeps an adapter from working here, if anything does, and what to do about it."""
+    try:
+        adapter = load_adapter(plugin.name)
+    except VoiceHarnessError as error:
+        return str(error), f"repair or remove {plugin.source}"
+    lacks = lacking(needs_of(adapter, plugin))
+    if not lacks:
+        return None, ""
+    return f"lacks {', '.join(lacks)}", f'pip install "{plugin.source.rpartition(" ")[0]}[{adapter.extra}]"'
 
 
 def _about(engine: EngineInfo) -> str:
