@@ -70,8 +70,16 @@ def choosy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options_module, "load_adapter", lambda _name: Choosy)
 
 
+class Application:
+    """An ASGI application, as frameworks make them."""
+
+    async def __call__(self, scope: object, receive: object, send: object) -> None:
+        """Answer a request."""
+
+
 AN_AGENT = SilentAgent()
 NOT_AN_AGENT = object()
+APPLICATION = Application()
 
 
 def make_agent() -> EchoAgent:
@@ -159,6 +167,7 @@ def test_a_function_is_named_and_not_called() -> None:
         (f"{HERE}:no_such_agent", "AttributeError"),
         (HERE, "cannot be loaded"),
         (f"{HERE}:NOT_AN_AGENT", "must be PhoneAgent, but is object"),
+        (f"{HERE}:APPLICATION", f"looks like an ASGI application.* --adapter twilio .* --set app={HERE}:APPLICATION"),
         ("json:loads", "TypeError"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -29,6 +29,13 @@ class LookingUpAgent(PhoneAgent):
         """Look up a name."""
         await call.clock.sleep(0.5)
         await asyncio.get_running_loop().getaddrinfo("localhost", 80)
+
+
+async def asgi(scope: object, receive: object, send: object) -> None:
+    """Answer as an ASGI application does."""
+
+
+APPLICATION: Any = asgi  # Any: it is no agent, which is what is refused
 
 
 def test_the_agent_is_served_to_the_adapter_and_called() -> None:
@@ -96,6 +103,7 @@ def test_work_that_virtual_time_cannot_follow_is_a_fault_with_the_evidence_up_to
     [
         (Target(), "needs the option 'agent'"),
         (Target(agent="nowhere:Agent"), "cannot be loaded"),
+        (Target(agent=APPLICATION), "looks like an ASGI application.* --adapter twilio .* --set app=MODULE:NAME"),
     ],
 )
 def test_a_target_that_cannot_be_made_is_an_error_before_dialling(target: Target, message: str) -> None:

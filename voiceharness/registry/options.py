@@ -18,12 +18,17 @@ from voiceharness.errors import OptionError
 from voiceharness.registry.plugins import load_adapter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["REQUIRED", "AdapterOption", "create", "load_agent", "named_objects", "options_of"]
+__all__ = ["REQUIRED", "AdapterOption", "create", "load_agent", "make_agent", "named_objects", "options_of"]
 
 REQUIRED: Final = inspect.Parameter.empty
 """Stands for the default of an option that has none."""
+
+_APPLICATION: Final = (
+    "looks like an ASGI application, and is no PhoneAgent; call it as one: "
+    "--adapter twilio --set url=https://agent.example/voice --set app={}"
+)
 
 UNNAMED: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -90,6 +95,20 @@ def load_agent(spec: str) -> PhoneAgent:
     return agent
 
 
+def make_agent(given: PhoneAgent | Callable[[], PhoneAgent]) -> PhoneAgent:
+    """Return an agent, or the one that a class or function makes.
+
+    Raises:
+        OptionError: if it makes none.
+    """
+    if not isinstance(given, PhoneAgent) and _is_application(given):
+        raise OptionError(f"agent {given!r} {_APPLICATION.format('MODULE:NAME')}")
+    made = given if isinstance(given, PhoneAgent) else given()
+    if not isinstance(made, PhoneAgent):
+        raise OptionError(f"{given!r} makes no PhoneAgent, but {type(made).__name__}")
+    return made
+
+
 def _option(parameter: inspect.Parameter, hint: Any) -> AdapterOption:
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     note = next((note for note in notes if isinstance(note, Option)), Option(""))
@@ -129,12 +148,23 @@ def _object(where: str, spec: str, wanted: Any) -> Any:
         for part in name.split("."):
             found = getattr(found, part)
         if not _accepts(wanted, found) and callable(found):
+            if _is_application(found):
+                raise OptionError(f"{where} {spec!r} {_APPLICATION.format(spec)}")
             found = found()
+    except OptionError:
+        raise
     except Exception as error:  # importing a stranger's module can raise anything
         raise OptionError(f"{where} {spec!r} cannot be loaded: {type(error).__name__}: {error}") from error
     if not _accepts(wanted, found):
         raise OptionError(f"{where} {spec!r} must be {_described(wanted)}, but is {type(found).__name__}")
     return found
+
+
+def _is_application(found: Callable[..., object]) -> bool:
+    try:
+        return list(inspect.signature(found).parameters) == ["scope", "receive", "send"]
+    except (TypeError, ValueError):  # written in C
+        return False
 
 
 def _described(wanted: Any) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from voiceharness.agent import PhoneAgent, hosted
+from voiceharness.agent import hosted
 from voiceharness.errors import OptionError
-from voiceharness.registry.options import create, load_agent, options_of
+from voiceharness.registry.options import create, load_agent, make_agent, options_of
 from voiceharness.registry.plugins import HOSTS, load_adapter, load_host, plugins
 from voiceharness.scenario.run import no_virtual_time, run_call, run_to_result
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractAsyncContextManager
 
+    from voiceharness.agent import PhoneAgent
     from voiceharness.scenario.result import CallResult, StepResult
     from voiceharness.scenario.run import SpeechEngines
     from voiceharness.scenario.scenario import Scenario
@@ -87,13 +88,5 @@ class Target:
             return nullcontext(_NO_OPTIONS)
         if adapter not in {plugin.name for plugin in plugins(HOSTS)}:
             raise OptionError(f"adapter {adapter!r} has no host that could serve an agent; reach it by its options")
-        return hosted(load_host(adapter), _agent(self.agent), options)
-
-
-def _agent(given: PhoneAgent | Callable[[], PhoneAgent] | str) -> PhoneAgent:
-    if isinstance(given, str):
-        return load_agent(given)
-    made = given if isinstance(given, PhoneAgent) else given()
-    if not isinstance(made, PhoneAgent):
-        raise OptionError(f"{given!r} makes no PhoneAgent, but {type(made).__name__}")
-    return made
+        agent = load_agent(self.agent) if isinstance(self.agent, str) else make_agent(self.agent)
+        return hosted(load_host(adapter), agent, options)
