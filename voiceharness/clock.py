@@ -172,6 +172,7 @@ async def _terminable(main: Coroutine[Any, Any, T]) -> T:
         terminated.append(signal.SIGTERM)
         task.cancel()
 
+    before = signal.getsignal(signal.SIGTERM) or signal.SIG_DFL
     try:
         loop.add_signal_handler(signal.SIGTERM, terminate)
     except (ValueError, RuntimeError, NotImplementedError):  # not the main thread, or a system without signals
@@ -184,6 +185,7 @@ async def _terminable(main: Coroutine[Any, Any, T]) -> T:
         raise
     finally:
         loop.remove_signal_handler(signal.SIGTERM)
+        signal.signal(signal.SIGTERM, before)  # removing it has set the default
 
 
 def wall_time() -> datetime:

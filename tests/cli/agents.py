@@ -16,7 +16,17 @@ from voiceharness_adapters.in_process import InProcess
 if TYPE_CHECKING:
     from voiceharness.agent import AgentCall, PhoneAgent
 
-__all__ = ["UnreachableAdapter", "answering", "broken", "interrupting", "killing", "silent", "violating", "waiting"]
+__all__ = [
+    "UnreachableAdapter",
+    "answering",
+    "broken",
+    "interrupting",
+    "killing",
+    "silent",
+    "terminating",
+    "violating",
+    "waiting",
+]
 
 
 def answering() -> PhoneAgent:
@@ -52,6 +62,19 @@ def interrupting() -> PhoneAgent:
     """Interrupt whoever makes calls, as Ctrl-C does."""
     signal.raise_signal(signal.SIGINT)
     return SilentAgent()
+
+
+class Terminating(SilentAgent):
+    """Ends whoever makes calls during a call, as a supervisor does."""
+
+    async def act(self, call: AgentCall) -> None:
+        """Ask for the end."""
+        signal.raise_signal(signal.SIGTERM)
+
+
+def terminating() -> PhoneAgent:
+    """An agent that asks the process for its end, in a call."""
+    return Terminating()
 
 
 def killing() -> PhoneAgent:

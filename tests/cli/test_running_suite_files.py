@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.cli.conftest import GREETING, Cli
+from voiceharness.cli.output import Progress
 
 __all__: list[str] = []
 
@@ -197,19 +198,50 @@ def test_a_folder_is_run_without_the_suite_files_in_it(cli: Cli) -> None:
     assert cli("run", ".", "--list").out.splitlines()[-1] == "1 call"
 
 
-@pytest.mark.parametrize(("how", "code", "missing"), [("interrupting", 130, 1), ("killing", -signal.SIGKILL, 4)])
+@pytest.mark.parametrize(
+    ("how", "code", "missing"), [("interrupting", 130, 1), ("terminating", 130, 1), ("killing", -signal.SIGKILL, 4)]
+)
 def test_what_a_run_did_not_come_to_is_called_by_the_next(how: str, code: int, missing: int, cli: Cli) -> None:
     entries = [f'{{adapter: in_process, label: {name}, agent: "{AGENTS}:{name}"}}' for name in ("answering", how)]
     cli.write("nightly.yaml", f"suite: n\nscenarios: ['*.yaml']\nadapters: [{', '.join(entries)}]\nseeds: [1, 2]\n")
     command = [sys.executable, "-m", "voiceharness", "run", "nightly.yaml"]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": os.defpath}
+    environment = {"PYTHONPATH": str(ROOT), "PATH": os.defpath, "PYTHONIOENCODING": "utf-8"}
     ended = subprocess.run(command, env=environment, capture_output=True, check=False)
     assert ended.returncode == code
     document = written(cli)
     assert document["exit_code"] != 0
     assert len(document["missing"]) == missing
-    assert document["counts"] == ({"passed": 2} if how == "interrupting" else {})
-    assert ("1 interrupted, 1 not made" in ended.stdout.decode()) == (how == "interrupting")
+    assert document["counts"] == ({} if how == "killing" else {"passed": 2})
+    told = [line.partition(":")[0] for line in ended.stdout.decode("utf-8").splitlines() if not line.startswith(" ")]
+    stopped = ["‼ interrupted", "‼ not made", "4 calls"]
+    assert told == ["✓ passed", "✓ passed", *([] if how == "killing" else stopped)]
+    assert (cli.folder / "voiceharness-out" / "index.html").exists() == (how != "killing")
     listed = cli("run", "nightly.yaml", "--failed", "--list")
     kept = [line.endswith("(kept: it passed)") for line in listed.out.splitlines()[:-1]]
     assert kept == [True, True, False, False]
+
+
+def test_scenarios_of_one_name_in_two_files_are_told_apart_everywhere(cli: Cli) -> None:
+    cli.write("other.yaml", GREETING)
+    cli.write("nightly.yaml", SUITE.replace("lines:", "# lines:").replace("seeds: [1, 2]", "seeds: [1]"))
+    listed = cli("run", "nightly.yaml", "--list")
+    assert "003  greeting  other.yaml, in_process, seed 1" in listed.out
+    ended = cli("run", "nightly.yaml")
+    assert "✓ passed: greeting (greeting.yaml, in_process, seed 1, " in ended.out
+    assert "✗ failed: greeting (other.yaml, mute, seed 1, " in ended.out
+    assert "[3/4] greeting (other.yaml, in_process, seed 1)" in ended.err
+    assert written(cli)["repeats"] == []
+    plain = cli("run", "greeting.yaml", "other.yaml", "--agent", f"{AGENTS}:answering", "--repeat", "2")
+    assert "greeting (other.yaml) (in_process): 2 of 2 passed" in plain.out
+    assert cli("show", "voiceharness-out").out.startswith("✓ passed: greeting (greeting.yaml, in_process, ")
+
+
+def test_calls_are_told_in_the_order_of_the_plan_as_soon_as_they_end(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli.write("nightly.yaml", SUITE)
+    heard: list[str] = []
+    monkeypatch.setattr("voiceharness.cli.running.tell", lambda text: heard.append(text.split(", ")[2].strip()))
+    monkeypatch.setattr(Progress, "call", lambda _self, name: heard.append(f"begins {name}"))
+    cli("run", "nightly.yaml")
+    begun = [place for place, what in enumerate(heard) if what.startswith("begins")]
+    assert begun == list(range(0, 16, 2))
+    assert [heard[place + 1] for place in begun] == ["seed 1", "seed 2"] * 4

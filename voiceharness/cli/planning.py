@@ -10,7 +10,7 @@ from voiceharness.cli.output import tell, tell_json
 from voiceharness.cli.speech_cache import speech_folder
 from voiceharness.errors import OptionError
 from voiceharness.registry.settings import parse_settings
-from voiceharness.report.cells import cell_text
+from voiceharness.report.cells import cell_text, place_text, shared_names
 from voiceharness.report.printable import printable
 from voiceharness.suite import Job
 from voiceharness.suite.finding import collect, is_suite_file
@@ -19,7 +19,7 @@ from voiceharness.suite.selection import select
 from voiceharness.suite.suite_file import read_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from voiceharness.scenario.scenario import Scenario
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from voiceharness.suite.job import Pages
     from voiceharness.suite.rerun import Rerun
 
-__all__ = ["Request", "list_calls", "suite_file_among"]
+__all__ = ["Request", "list_calls", "shared_names_in", "suite_file_among", "where_shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,8 @@ def list_calls(plan: Plan, rerun: Rerun | None, *, as_json: bool) -> int:
         return 0
     widest = max((len(each["scenario"]) for each in calls), default=0)
     skipped = sum(each["skipped"] is not None for each in calls)
-    lines = [_line(each, widest) for each in calls]
+    shared = shared_names_in(planned)
+    lines = [_line(each, widest, where_shown(call, shared)) for each, call in zip(calls, planned, strict=True)]
     totals = [f"{len(calls)} {'call' if len(calls) == 1 else 'calls'}"]
     totals += [f"{count} {what}" for count, what in ((skipped, "skipped"), (len(kept), "kept")) if count]
     tell(printable("\n".join([*lines, ", ".join(totals)])))
@@ -117,9 +118,25 @@ def _entry(number: int, planned: PlannedCall, *, kept: bool) -> dict[str, Any]: 
     }
 
 
-def _line(entry: Mapping[str, Any], widest: int) -> str:  # Any: JSON
-    cell = entry["cell"]
-    where = f"{entry['adapter']}, seed {entry['seed']}" if cell is None else cell_text(cell)
+def shared_names_in(planned: Iterable[PlannedCall]) -> frozenset[str]:
+    """Return the names that scenarios of several files have."""
+    return shared_names((call.job.scenario.name, _file(call)) for call in planned)
+
+
+def where_shown(call: PlannedCall, shared: frozenset[str]) -> str:
+    """Name where a scenario is called, with its file if its name is among the ``shared`` ones."""
+    job = call.job
+    plain = f"{job.target.adapter_for(job.scenario)}, seed {job.scenario.seed}"
+    where = plain if call.cell is None else cell_text(call.cell)
+    return place_text(job.scenario.name, _file(call), where, shared)
+
+
+def _file(call: PlannedCall) -> str | None:
+    file = call.job.file
+    return call.cell["file"] if call.cell is not None else None if file is None else str(file)
+
+
+def _line(entry: Mapping[str, Any], widest: int, where: str) -> str:  # Any: JSON
     told = " (kept: it passed)" if entry["kept"] else ""
     skipped = "" if entry["skipped"] is None else f"  skipped: {entry['skipped']}"
     return f"{entry['number']:03d}  {entry['scenario']:{widest}}  {where}{told}{skipped}"

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voiceharness.cli.codes import INTERRUPTED
-from voiceharness.cli.output import Progress
-from voiceharness.cli.planning import Request, list_calls, suite_file_among
+from voiceharness.cli.output import Progress, takes_unicode, tell
+from voiceharness.cli.planning import Request, list_calls, shared_names_in, suite_file_among, where_shown
+from voiceharness.cli.stopping import stoppable
 from voiceharness.cli.suite import SuiteFileRun, SuiteRun
 from voiceharness.errors import OptionError
-from voiceharness.report.cells import cell_text
+from voiceharness.report.console import suite_call_text
 from voiceharness.suite import run_jobs
 from voiceharness.suite.job import save_result
 from voiceharness.suite.plan import Changes
@@ -19,8 +20,9 @@ from voiceharness.suite.rerun import bring_evidence, forget_evidence, rerun_of
 from voiceharness.suite.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from voiceharness.report.suite import SuiteCall
     from voiceharness.suite.job import Pages
     from voiceharness.suite.plan import Plan, PlannedCall
     from voiceharness.suite.rerun import Rerun
@@ -63,19 +65,27 @@ def run_files(
     planned = plan.calls if rerun is None else rerun.again
     if rerun is not None and earlier is not None:
         bring_evidence(rerun, earlier, out)
-    suite = _begin(plan, planned, out, rerun, with_pages=pages != "none")
-    names_shown = {call.job.folder: _shown(call) for call in planned if call.lacks is None}
+    shared = shared_names_in(plan.calls)
+    names_shown = {call.job.folder: _shown(call, shared) for call in planned if call.lacks is None}
     progress, interrupted = Progress(len(names_shown)), False
+
+    def tell_call(call: SuiteCall) -> None:
+        if not as_json:
+            progress.clear()
+            tell(suite_call_text(call, shared=shared, ascii_only=not takes_unicode()))
+
+    suite = _begin(plan, planned, out, rerun, with_pages=pages != "none", tell_call=tell_call)
     try:
-        run_jobs(
-            [call.job for call in planned if call.lacks is None],
-            processes=jobs,
-            fresh=fresh,
-            engine=engine,
-            on_start=lambda job: progress.call(names_shown[job.folder]),
-            on_step=lambda _job, label: progress.step(label) if jobs == 1 and engine is None else None,
-            on_call=suite.keep,
-        )
+        with stoppable():
+            run_jobs(
+                [call.job for call in planned if call.lacks is None],
+                processes=jobs,
+                fresh=fresh,
+                engine=engine,
+                on_start=lambda job: progress.call(names_shown[job.folder]),
+                on_step=lambda _job, label: progress.step(label) if jobs == 1 and engine is None else None,
+                on_call=suite.keep,
+            )
     except KeyboardInterrupt:
         interrupted = True
     progress.clear()
@@ -83,16 +93,24 @@ def run_files(
     return INTERRUPTED if interrupted else code
 
 
-def _shown(call: PlannedCall) -> str:
+def _shown(call: PlannedCall, shared: frozenset[str]) -> str:
     name = call.job.scenario.name
-    return name if call.cell is None else f"{name} ({cell_text(call.cell)})"
+    return name if call.cell is None and name not in shared else f"{name} ({where_shown(call, shared)})"
 
 
-def _begin(plan: Plan, planned: Sequence[PlannedCall], out: Path, rerun: Rerun | None, *, with_pages: bool) -> SuiteRun:
+def _begin(
+    plan: Plan,
+    planned: Sequence[PlannedCall],
+    out: Path,
+    rerun: Rerun | None,
+    *,
+    with_pages: bool,
+    tell_call: Callable[[SuiteCall], None],
+) -> SuiteRun:
     """Make ready for the calls; those that cannot be made have their result at once."""
     if plan.limits is None:
-        return SuiteRun(plan.name, out, pages=with_pages)
-    suite = SuiteFileRun(plan, out, rerun=rerun, pages=with_pages)
+        return SuiteRun(plan.name, out, pages=with_pages, on_call=tell_call)
+    suite = SuiteFileRun(plan, out, rerun=rerun, pages=with_pages, on_call=tell_call)
     forget_evidence(planned)
     for call in planned:
         if call.lacks is not None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from voiceharness.cli.output import complain, takes_unicode, tell, tell_json
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import save_call
-from voiceharness.report.cells import labelled
-from voiceharness.report.console import suite_text
+from voiceharness.report.cells import told_apart
+from voiceharness.report.console import suite_end_text
 from voiceharness.report.document import call_document
 from voiceharness.report.html.call_page import write_call_page
 from voiceharness.report.html.suite_page import SUITE_PAGE, write_suite_page
@@ -21,6 +21,7 @@ from voiceharness.report.suite import SuiteCall, SuiteDocument, suite_document
 from voiceharness.suite.plan import folder_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from voiceharness.report.repeats import Repeats
@@ -35,13 +36,17 @@ __all__ = ["SuiteFileRun", "SuiteRun"]
 class SuiteRun:
     """The calls of one run of the command line; ``out`` is the folder for their evidence.
 
-    With ``pages`` the suite gets a page, and so does each call that is added.
+    With ``pages`` the suite gets a page, and so does each call that is added. ``on_call`` gets each call when it is
+    its turn to be told of, in the order in which they stand in the document.
     """
 
-    def __init__(self, name: str, out: Path, *, pages: bool = True) -> None:
+    def __init__(
+        self, name: str, out: Path, *, pages: bool = True, on_call: Callable[[SuiteCall], None] = lambda _call: None
+    ) -> None:
         self._name = name
         self._out = out
         self._pages = pages
+        self._on_call = on_call
         self._calls: list[SuiteCall] = []
 
     def add(self, result: CallResult) -> Path:
@@ -55,14 +60,16 @@ class SuiteRun:
     def keep(self, call: SuiteCall) -> None:
         """Remember what to tell of a call whose evidence is saved."""
         self._calls.append(call)
+        self._on_call(call)
 
     def finish(self, *, junit: Path | None, as_json: bool) -> SuiteDocument:
-        """Save and tell of the suite as a whole, and return it."""
+        """Save the suite as a whole, tell of what is left to tell, and return it."""
         document = self.save(junit=junit)
+        self._tell_rest()
         if as_json:
             tell_json(document)
         else:
-            tell(f"{suite_text(document, ascii_only=not takes_unicode())}{repeats_text(self._repeats(document))}")
+            tell(f"{suite_end_text(document, ascii_only=not takes_unicode())}{repeats_text(self._repeats(document))}")
             complain(f"evidence of every call: {self._out}")
             if self._pages:
                 complain(f"to look at and to hear: {self._out / SUITE_PAGE}")
@@ -86,15 +93,21 @@ class SuiteRun:
     def _document(self) -> SuiteDocument:
         return suite_document(self._name, self._calls)
 
+    def _tell_rest(self) -> None:
+        """Tell of calls whose turn never came."""
+
     def _repeats(self, document: SuiteDocument) -> tuple[Repeats, ...]:
-        return repeats(map(labelled, document["calls"]))
+        return repeats(told_apart(document["calls"]))
 
 
 class SuiteFileRun(SuiteRun):
     """A run of a suite file: every call has its place in the grid, also those that are kept or were never made."""
 
-    def __init__(self, plan: Plan, out: Path, *, rerun: Rerun | None, pages: bool) -> None:
-        super().__init__(plan.name, out, pages=pages)
+    def __init__(
+        self, plan: Plan, out: Path, *, rerun: Rerun | None, pages: bool, on_call: Callable[[SuiteCall], None]
+    ) -> None:
+        super().__init__(plan.name, out, pages=pages, on_call=on_call)
+        self._turn = 0
         self._plan = plan
         self._rerun = rerun
         self._made: dict[str, SuiteCall] = {}
@@ -108,23 +121,37 @@ class SuiteFileRun(SuiteRun):
         """Remember what to tell of a call whose evidence is saved."""
         assert call["folder"] is not None  # calls of jobs have one
         self._made[call["folder"]] = call
+        while self._turn < len(self._planned) and (known := self._known(self._turn)) is not None:
+            self._turn += 1
+            self._on_call(known)
+
+    def _tell_rest(self) -> None:
+        for index in range(self._turn, len(self._planned)):
+            if (known := self._known(index)) is not None:
+                self._on_call(known)
+
+    def _known(self, index: int) -> SuiteCall | None:
+        """Return a call of the plan that was made or kept."""
+        if self._rerun is not None and index in self._rerun.kept:
+            return self._rerun.kept[index]
+        planned = self._planned[index]
+        made = self._made.get(str(planned.job.folder))
+        return None if made is None else self._placed(index, planned, made)
 
     def _document(self) -> SuiteDocument:
         calls: list[SuiteCall] = []
         missing: list[MissingCall] = []
         for index, planned in enumerate(self._planned):
-            if self._rerun is not None and index in self._rerun.kept:
-                calls.append(self._rerun.kept[index])
-            elif (made := self._made.get(str(planned.job.folder))) is not None:
-                calls.append(self._placed(index, planned, made))
+            if (known := self._known(index)) is not None:
+                calls.append(known)
             else:
                 missing.append(self._missing(index, planned))
         return suite_document(self._name, calls, limits=self._plan.limits, missing=missing)
 
     def _repeats(self, document: SuiteDocument) -> tuple[Repeats, ...]:
         """Return only what did not pass each time: a grid has many cells."""
-        made = (each for each in document["calls"] if each["call"]["outcome"] != "unsupported")
-        return tuple(each for each in repeats(map(labelled, made)) if each.rate < 1)
+        made = [each for each in document["calls"] if each["call"]["outcome"] != "unsupported"]
+        return tuple(each for each in repeats(told_apart(made)) if each.rate < 1)
 
     def _placed(self, index: int, planned: PlannedCall, made: SuiteCall) -> SuiteCall:
         assert planned.cell is not None  # as all calls of a suite file

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from voiceharness.report.cells import cell_text
+from voiceharness.report.cells import cell_text, file_of, place_text, shared_names_of
 from voiceharness.report.interruption import shown_outcome, was_interrupted
 from voiceharness.report.printable import printable
 from voiceharness.report.remarks import remarks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from voiceharness.report.document import CallDocument, CheckDocument, Distribution, Measured, StepDocument
     from voiceharness.report.limits import Contribution, LimitDocument
     from voiceharness.report.suite import SuiteCall, SuiteDocument
     from voiceharness.scenario.result import Outcome
 
-__all__ = ["call_text", "contribution_text", "suite_text", "verdict_line"]
+__all__ = ["call_text", "contribution_text", "suite_call_text", "suite_end_text", "suite_text", "verdict_line"]
 
 _SIGNS: Final[Mapping[Outcome, tuple[str, str]]] = {
     "passed": ("✓", "+"),
@@ -51,16 +51,30 @@ def call_text(call: CallDocument, *, ascii_only: bool = False, steps: bool = Fal
 
 def suite_text(suite: SuiteDocument, *, ascii_only: bool = False) -> str:
     """Describe a suite: every call in a line, what failed in full, broken limits, and how many of each outcome."""
-    lines = []
-    for each in suite["calls"]:
-        call = each["call"]
-        where = cell_text(each["cell"]) if "cell" in each else None
-        lines.append(f"{verdict_line(call, ascii_only=ascii_only, where=where)}{_earlier(each)}")
-        lines += [f"    {line}" for line in _reasons(call)]
-        if each["folder"] and call["outcome"] != "passed":
-            lines.append(f"    evidence: {each['folder']}")
+    shared = shared_names_of(suite)
+    calls = (suite_call_text(each, shared=shared, ascii_only=ascii_only) for each in suite["calls"])
+    return f"{''.join(calls)}{suite_end_text(suite, ascii_only=ascii_only)}"
+
+
+def suite_call_text(each: SuiteCall, *, shared: Collection[str] = (), ascii_only: bool = False) -> str:
+    """Describe one call of a suite. A scenario whose name is among the ``shared`` ones is told with its file."""
+    call = each["call"]
+    where = cell_text(each["cell"]) if "cell" in each else call["adapter"]
+    where = place_text(call["scenario"], file_of(each), where, shared)
+    lines = [f"{verdict_line(call, ascii_only=ascii_only, where=where)}{_earlier(each)}"]
+    lines += [f"    {line}" for line in _reasons(call)]
+    if each["folder"] and call["outcome"] != "passed":
+        lines.append(f"    evidence: {each['folder']}")
+    return printable("\n".join(lines)) + "\n"
+
+
+def suite_end_text(suite: SuiteDocument, *, ascii_only: bool = False) -> str:
+    """Describe what there is to say after the calls of a suite: what was not made, limits, and the totals."""
+    lines, shared = [], shared_names_of(suite)
     for missing in suite.get("missing", ()):
-        lines.append(f"{_OTHER_SIGN[ascii_only]} not made: {missing['scenario']} ({cell_text(missing['cell'])})")
+        name, cell = missing["scenario"], missing["cell"]
+        place = place_text(name, cell["file"], cell_text(cell), shared)
+        lines.append(f"{_OTHER_SIGN[ascii_only]} not made: {name} ({place})")
     for limit in suite.get("limits", ()):
         lines += _limit_lines(limit, ascii_only)
     lines.append(_totals(suite))

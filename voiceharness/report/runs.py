@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 from voiceharness.clock import wall_time
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import RESULT
-from voiceharness.report.cells import labelled
+from voiceharness.report.cells import told_apart
 from voiceharness.report.document import CALL_FORMAT
 from voiceharness.report.interruption import was_interrupted
 from voiceharness.report.serialization import from_json
@@ -61,7 +61,7 @@ def load_calls(path: str | Path) -> list[CallDocument]:
     content = _read(file)
     match content.get("format"):
         case str(form) if form == SUITE_FORMAT:
-            return [labelled(each) for each in content["calls"]]
+            return told_apart(content["calls"])
         case str(form) if form == CALL_FORMAT:
             return [cast("CallDocument", content)]
     raise OptionError(f"{file} has no calls in it; give the folder of a run, or its {SUITE_FILE}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NotRequired, TypedDict
 
-from voiceharness.report.cells import labelled
+from voiceharness.report.cells import told_apart
 from voiceharness.report.interruption import was_interrupted
 from voiceharness.report.limits import TOLERABLE, judge_suite
 from voiceharness.report.repeats import repeats
@@ -109,7 +109,7 @@ def suite_document(
         "exit_code": suite_exit_code([*_with_limits(outcomes, judged), *not_made]),
         "counts": {outcome: outcomes.count(outcome) for outcome in EXIT_CODES if outcome in outcomes},
         "calls": calls,
-        "repeats": [plain(each) for each in repeats(map(labelled, calls)) if each.n > 1],
+        "repeats": [plain(each) for each in repeats(told_apart(calls)) if each.n > 1],
     }
     if limits is not None:
         document["limits"] = judged

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import PAGE
-from voiceharness.report.cells import labelled
+from voiceharness.report.cells import file_of, labelled, shared_names_of, told_apart
 from voiceharness.report.html.figures import NONE, outcome_badge, seconds
 from voiceharness.report.html.grid import grid_section, limits_section
 from voiceharness.report.html.markup import Markup, joined, table, tag
@@ -75,8 +75,8 @@ def suite_page(
         grid_section(suite, pages),
         limits_section(suite.get("limits", ())),
         trend_section(history),
-        _calls_section(calls, pages, earlier),
-        _repeats_section([each for each in repeats(map(labelled, calls)) if each.n > 1]),
+        _calls_section(suite, pages, earlier),
+        _repeats_section([each for each in repeats(told_apart(calls)) if each.n > 1]),
     ]
     return page(f"{suite['name']}: {len(calls)} calls", *parts, scripts=("suite.js",))
 
@@ -110,13 +110,15 @@ _COLUMNS: Final = (
 
 
 def _calls_section(
-    calls: Sequence[SuiteCall], pages: Sequence[str | None], earlier: Callable[[str | None], str | None]
+    suite: SuiteDocument, pages: Sequence[str | None], earlier: Callable[[str | None], str | None]
 ) -> Markup:
     head = (
         tag("th", tag("button", name, type="button", data_sort=kind), scope="col", aria_sort="none")
         for name, kind in _COLUMNS
     )
-    rows = (_call_row(call, address, earlier) for call, address in zip(calls, pages, strict=True))
+    calls, shared = suite["calls"], shared_names_of(suite)
+    files = (file_of(each) if each["call"]["scenario"] in shared else None for each in calls)
+    rows = (_call_row(*row, earlier) for row in zip(calls, pages, files, strict=True))
     outcomes = list(dict.fromkeys(shown_outcome(each["call"]) for each in calls))
     return section(
         "Calls",
@@ -143,14 +145,17 @@ def _filters(outcomes: Iterable[str], total: int) -> Markup:
     )
 
 
-def _call_row(each: SuiteCall, address: str | None, earlier: Callable[[str | None], str | None]) -> Markup:
+def _call_row(
+    each: SuiteCall, address: str | None, file: str | None, earlier: Callable[[str | None], str | None]
+) -> Markup:
     call = each["call"]
     metrics, outcome, where = call["metrics"], shown_outcome(call), labelled(each)["adapter"]
     name = call["scenario"] if address is None else tag("a", call["scenario"], href=address)
     reason = next(iter(call["explanation"].splitlines()), None)
+    told = (file and tag("p", file, class_="why"), reason and tag("p", reason, class_="why"), _history(each, earlier))
     faults = [finding["kind"] for finding in call["findings"]]
     cells = [
-        tag("th", name, reason and tag("p", reason, class_="why"), _history(each, earlier), scope="row", class_="call"),
+        tag("th", name, *told, scope="row", class_="call"),
         _cell(outcome_badge(outcome), outcome),
         _cell(where, where),
         _cell(call["seed"], call["seed"]),
