@@ -285,6 +285,20 @@ def test_what_cannot_be_called_says_so(body: str, told: str, run: Pytester) -> N
     result.stdout.fnmatch_lines([told])
 
 
+def test_an_option_of_the_marker_that_nobody_knows_is_told_without_the_way_through_the_harness(run: Pytester) -> None:
+    run.write(
+        test_it__py=IN_PYTHON + "@pytest.mark.voiceharness(agent=answering, options={'rate': 8000})\n"
+        "def test_it(voice_call): voice_call(GREETING)\n"
+    )
+    result = run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["E *OptionError: adapter 'in_process' has no option 'options'; it has: agent, rate, *"]
+    )
+    result.stdout.no_fnmatch_line("*options.py*")
+    result.stdout.no_fnmatch_line("*def run_to_result*")
+
+
 def test_the_marker_takes_names_only(run: Pytester) -> None:
     run.write(
         test_it__py=IN_PYTHON

@@ -186,6 +186,15 @@ class VoiceCall:
             ConfigurationError: if the scenario, or what is to be called, cannot be used.
             OptionError: within a running event loop.
         """
+        from voiceharness.errors import ConfigurationError
+
+        __tracebackhide__ = True
+        try:
+            return self._made(scenario, marks)
+        except ConfigurationError as error:  # what the test's author wrote: the way to it through the harness is noise
+            raise error.with_traceback(None) from error.__cause__
+
+    def _made(self, scenario: Scenario | str | Path, marks: Mapping[str, Any]) -> CallResult:
         from voiceharness.report.redaction import secrets_in
 
         _refuse_running_loop()
