@@ -272,7 +272,8 @@ def _plan(config: pytest.Config, file: Path) -> Plan:
 
     adapter, agent, time = (config.getoption(f"voiceharness_{name}") for name in ("adapter", "agent", "time"))
     virtual = None if time is None else time == "virtual"
-    changes = Changes(adapter, agent, config.getoption("voiceharness_set"), virtual)
+    later = bool(_setting(config, "agent"))
+    changes = Changes(adapter, agent, config.getoption("voiceharness_set"), virtual, agent_later=later)
     return plan_suite(read_suite(file), Job, Path(), changes=changes)
 
 

@@ -189,7 +189,7 @@ def test_a_secret_of_the_environment_reaches_neither_files_nor_the_console(
     monkeypatch.delenv("RATE")
     unset = cli("run", "nightly.yaml")
     assert unset.code == 2
-    assert "nightly.yaml:3:12: the variable RATE is not set" in unset.err
+    assert "nightly.yaml:3:108: the variable RATE is not set" in unset.err
     assert cli("run", "nightly.yaml", "--list").code == 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
@@ -73,7 +75,18 @@ def test_a_suite_file_of_an_adapter_that_cannot_be_used_is_an_error_with_its_pla
     assert ended.out.startswith("error: nightly.yaml:3:12: there is no adapter 'sipp'")
 
 
+@pytest.mark.parametrize(
+    ("adapter", "needs"), [("in_process", "an agent"), ("twilio", "the option 'url', or an agent")]
+)
+def test_an_adapter_that_reaches_nobody_is_an_error_with_its_place(adapter: str, needs: str, cli: Cli) -> None:
+    cli.write("nightly.yaml", f"suite: n\nscenarios: [greeting.yaml]\nadapters: [{{adapter: {adapter}}}]\n")
+    for command in (("validate", "nightly.yaml"), ("run", "nightly.yaml", "--list")):
+        ended = cli(*command)
+        assert ended.code == 2
+        assert f"nightly.yaml:3:12: adapter '{adapter}' needs {needs}" in ended.out + ended.err
+
+
 def test_variables_of_the_environment_need_not_be_set(cli: Cli) -> None:
-    entry = "{adapter: in_process, options: {goodbye: '${GOODBYE}'}}"
+    entry = "{agent: 'tests.cli.agents:silent', options: {goodbye: '${GOODBYE}'}}"
     cli.write("nightly.yaml", f"suite: n\nscenarios: [greeting.yaml]\nadapters: [{entry}]\n")
     assert cli("validate", "nightly.yaml").out == "ok: suite n: 1 calls\n"

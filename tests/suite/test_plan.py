@@ -59,7 +59,8 @@ def names(plan: Plan) -> list[str]:
 
 def test_every_scenario_is_called_over_every_adapter_line_and_seed(plan: Planner) -> None:
     found = plan(
-        "adapters: [{adapter: in_process}, {adapter: in_process, label: Our B}]\nlines: [own, mobile]\nseeds: [1, 2]\n",
+        f"adapters: [{{adapter: in_process, agent: '{AGENT}'}}, {{label: Our B, agent: '{AGENT}'}}]\n"
+        "lines: [own, mobile]\nseeds: [1, 2]\n",
         selection=Selection(names=["greets"]),
     )
     assert names(found) == [
@@ -139,7 +140,7 @@ def test_a_command_line_goes_before_the_file(plan: Planner) -> None:
 
 
 def test_an_adapter_is_chosen_by_its_label_too_and_a_suite_without_adapters_takes_any(plan: Planner) -> None:
-    text = "adapters: [{adapter: in_process, label: a}, {adapter: in_process, label: b}]\n"
+    text = f"adapters: [{{agent: '{AGENT}', label: a}}, {{agent: '{AGENT}', label: b}}]\n"
     assert {call.cell["adapter"] for call in plan(text, adapter="b").calls if call.cell} == {"b"}
     assert {call.job.adapter for call in plan(adapter="in_process_turns").calls} == {"in_process_turns"}
 
@@ -150,12 +151,26 @@ def test_an_adapter_is_chosen_by_its_label_too_and_a_suite_without_adapters_take
         ("adapters: [{adapter: sipp}]", r"nightly\.yaml:3:12: there is no adapter 'sipp'"),
         ("adapters: [{adapter: in_process, options: {rat: 1}}]", r":3:12: adapter 'in_process' has no option 'rat'"),
         ("adapters: [{adapter: sip, virtual: true}]", r":3:12: adapter 'sip' cannot run in virtual time"),
-        ("adapters: [{adapter: in_process, options: {goodbye: '${NO}'}}]", r":3:12: the variable NO is not set"),
+        ("adapters: [{adapter: in_process, options: {goodbye: '${NO}'}}]", r":3:53: the variable NO is not set"),
+        ("adapters: [{adapter: in_process, options: {goodbye: '${NO WAY}'}}]", r":3:53: '\${NO WAY}' is no variable"),
+        ("adapters: [{adapter: in_process}]", ":3:12: adapter 'in_process' needs an agent: "),
+        ("adapters: [{adapter: twilio}]", ":3:12: adapter 'twilio' needs the option 'url', or an agent to serve: "),
+        ("", "adapter 'in_process' needs an agent: "),
     ],
 )
 def test_what_cannot_be_used_is_told_before_any_call_with_its_place(text: str, message: str, plan: Planner) -> None:
     with pytest.raises(ConfigurationError, match=message):
         plan(f"{text}\n", environment={})
+
+
+def test_what_is_wrong_is_told_though_variables_are_not_set_yet(plan: Planner) -> None:
+    with pytest.raises(ConfigurationError, match=r":3:12: adapter 'in_process' needs an agent"):
+        plan("adapters: [{adapter: in_process}]\n")
+    with pytest.raises(ConfigurationError, match=r":3:32: '\${NO' is no variable"):
+        plan("adapters: [{options: {goodbye: '${NO'}}]\n")
+    assert len(plan("adapters: [{adapter: twilio, options: {url: '${URL}'}}]\n").calls) == 2
+    assert len(plan("adapters: [{adapter: in_process}]\n", agent=AGENT).calls) == 2
+    assert len(plan("adapters: [{adapter: in_process}]\n", agent_later=True).calls) == 2
 
 
 def test_an_agent_needs_a_host(plan: Planner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +180,7 @@ def test_an_agent_needs_a_host(plan: Planner, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_without_an_environment_variables_stay_as_they_are_written(plan: Planner) -> None:
-    text = "adapters: [{adapter: in_process, options: {goodbye: '${GOODBYE}'}}]\n"
+    text = f"adapters: [{{agent: '{AGENT}', options: {{goodbye: '${{GOODBYE}}'}}}}]\n"
     assert plan(text).calls[0].job.options == {"goodbye": "${GOODBYE}"}
     assert plan(text, environment={"GOODBYE": "2"}).calls[0].job.options == {"goodbye": 2.0}
 
@@ -176,7 +191,7 @@ def test_no_adapter_of_that_name_is_an_error(plan: Planner) -> None:
 
 
 def test_a_phone_number_in_a_label_reaches_no_folder(plan: Planner) -> None:
-    (call, *_) = plan("adapters: [{adapter: in_process, label: '+15550101234'}]\n").calls
+    (call, *_) = plan(f"adapters: [{{agent: '{AGENT}', label: '+15550101234'}}]\n").calls
     assert call.cell is not None
     assert call.cell["adapter"] == "…34"
     assert call.job.folder.name == "001-greets-34-seed-7"

@@ -134,6 +134,7 @@ def test_an_adapter_is_called_by_its_label_or_its_name_and_direction() -> None:
         ("adapters: [{resources: {trunk: many}}]", "3:12: resources: of trunk a call takes a number above zero"),
         ("adapters: [{resources: {trunk: 0}}]", "3:12: resources: of trunk a call takes a number above zero"),
         ("adapters: [{direction: sideways}]", "3:24: direction cannot be 'sideways'"),
+        ('adapters: [{agent: "${AGENT}"}]', "3:12: agent: only options take variables of the environment"),
         ("lines: [mobil]", "3:9: profile cannot be 'mobil'; did you mean 'mobile'?"),
         ("lines: [{los: 0.1}]", "3:10: line has no 'los'; did you mean 'loss'?"),
         ("lines: [[own]]", "3:9: a line is a name, or a mapping of its faults, not a list"),

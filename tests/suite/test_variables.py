@@ -8,7 +8,7 @@ import pytest
 
 from voiceharness.errors import OptionError
 from voiceharness.report.redaction import Secret, secrets_in
-from voiceharness.suite.variables import expand_options
+from voiceharness.suite.variables import check_variables, expand_options
 
 __all__: list[str] = []
 
@@ -41,6 +41,17 @@ def test_two_dollars_are_a_plain_one() -> None:
 def test_a_variable_that_is_not_set_is_an_error() -> None:
     with pytest.raises(OptionError, match="the variable NOWHERE is not set"):
         expand_options({"a": "${NOWHERE}"}, ENVIRONMENT, "in_process")
+
+
+@pytest.mark.parametrize("text", ["${NO SUCH}", "${}", "x ${1A} y", "${", "${TOKEN", "${TOKEN:-none}"])
+def test_what_is_not_written_as_a_variable_is_refused_by_name(text: str) -> None:
+    for expand in (check_variables, lambda options: expand_options(options, ENVIRONMENT, "in_process")):
+        with pytest.raises(OptionError, match=r"'\${.*' is no variable: .*; a plain \${ is written \$\${"):
+            expand({"a": [text]})
+
+
+def test_variables_that_are_written_well_need_not_be_set_to_be_checked() -> None:
+    check_variables({"a": "${NOWHERE} $${ $5 $", "b": {"c": ["${NOWHERE}"]}, "d": 1})
 
 
 def test_a_secret_stays_one_in_another_process() -> None:

@@ -12,14 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.errors import ConfigurationError, OptionError, ScenarioError, UnsupportedCapabilityError
-from voiceharness.registry.options import options_of
+from voiceharness.registry.options import REQUIRED, AdapterOption, options_of
 from voiceharness.registry.plugins import HOSTS, load_adapter, plugins
 from voiceharness.registry.settings import parse_settings
 from voiceharness.registry.target import DEFAULT_ADAPTER
 from voiceharness.report.redaction import Redactor
 from voiceharness.suite.selection import EVERYTHING, Selection, select
 from voiceharness.suite.suite_file import AdapterEntry
-from voiceharness.suite.variables import expand_options
+from voiceharness.suite.variables import check_variables, expand_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -61,7 +61,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a command line says beside the suite file, and goes before it. ``adapter``: of the entries only this."""
+    """What a command line says beside the suite file, and goes before it. ``adapter``: of the entries only this.
+
+    ``agent_later``: an agent is known from elsewhere, for calls whose entry names none.
+    """
 
     adapter: str | None = None
     agent: str | None = None
@@ -70,6 +73,7 @@ class Changes:
     seed: int | None = None
     repeat: int = 1
     selection: Selection = EVERYTHING
+    agent_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class _Way:
     changes: Changes
     environment: Mapping[str, str] | None
     hosts: frozenset[str]
-    adapters: dict[str, tuple[type[VoiceAgentAdapter], Sequence[str]]] = field(default_factory=dict)
+    adapters: dict[str, tuple[type[VoiceAgentAdapter], Mapping[str, AdapterOption]]] = field(default_factory=dict)
     options: dict[str, dict[str, object]] = field(default_factory=dict)
 
     def label(self, job: Job) -> str:
@@ -108,6 +112,7 @@ class _Way:
         for given in options:
             if given not in known:
                 raise OptionError(f"adapter {name!r} has no option {given!r}; it has: {', '.join(known) or 'none'}")
+        self._refuse_without_agent(job, name, [option for option in known.values() if option.name not in options])
         if job.agent is not None and name not in self.hosts:
             raise OptionError(f"adapter {name!r} has no host that could serve an agent; reach it by its options")
         capabilities = adapter.capabilities_for(options)
@@ -116,20 +121,43 @@ class _Way:
         missing = capabilities.missing(job.scenario.requires)
         return UnsupportedCapabilityError(adapter=name, capability=str(missing[0])) if missing else None
 
-    def _adapter(self, name: str) -> tuple[type[VoiceAgentAdapter], Sequence[str]]:
-        """Return an adapter's class, and the names of its options."""
+    def _refuse_without_agent(self, job: Job, adapter: str, left_out: Iterable[AdapterOption]) -> None:
+        """Refuse an adapter that has neither the options that it needs nor an agent, whose host would give them.
+
+        Where the suite names no adapters, whom to call may still be said when it is run.
+        """
+        if job.agent is not None or self.changes.agent_later or (self.entry.place is None and self.environment is None):
+            return
+        for option in left_out:
+            if option.default is REQUIRED and option.name != "rate":  # the rate is the scenario's
+                ways = f"the option {option.name!r}" if option.name != "agent" else "an agent"
+                served = ", or an agent to serve" if option.name != "agent" and adapter in self.hosts else ""
+                raise OptionError(f"adapter {adapter!r} needs {ways}{served}: {option.help}")
+
+    def _adapter(self, name: str) -> tuple[type[VoiceAgentAdapter], Mapping[str, AdapterOption]]:
+        """Return an adapter's class, and its options by their names."""
         if name not in self.adapters:
             loaded = load_adapter(name)
-            self.adapters[name] = loaded, [option.name for option in options_of(loaded)]
+            self.adapters[name] = loaded, {option.name: option for option in options_of(loaded)}
         return self.adapters[name]
 
     def _options(self, adapter: str) -> dict[str, object]:
         if adapter not in self.options:
-            given = dict(self.entry.options)
-            if self.environment is not None:
-                given = expand_options(given, self.environment, adapter)
+            given: dict[str, object] = {}
+            for name, value in self.entry.options.items():
+                given |= self._expanded({name: value}, adapter)
             self.options[adapter] = {**given, **parse_settings(self.changes.settings, adapter)}
         return self.options[adapter]
+
+    def _expanded(self, option: Mapping[str, object], adapter: str) -> Mapping[str, object]:
+        """Return one option with the values of its variables, if they are to be set already."""
+        try:
+            if self.environment is not None:
+                return expand_options(option, self.environment, adapter)
+            check_variables(option)
+        except OptionError as error:
+            raise self.entry.error(str(error), *option) from error
+        return option
 
 
 def plan_suite(
@@ -200,6 +228,8 @@ def _planned(
     try:
         job = point.way.job(template(scenario, suite.file))
         lacks = lacks or point.way.lacks(job)
+    except ScenarioError:
+        raise  # it has its place
     except ConfigurationError as error:
         raise point.way.entry.error(str(error)) from error
     cell: Cell = {

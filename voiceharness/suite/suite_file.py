@@ -15,13 +15,13 @@
       all_calls: {failed: 5%, response_latency: {p95: 1.5s}}
 
 Every scenario is called over every adapter, line and seed. ``${NAME}`` in an option is a variable of the environment;
-its value is taken for a secret.
+its value is taken for a secret. A plain ``${`` is written ``$${``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence  # noqa: TC003 (read at run time to describe the fields)
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -64,11 +64,16 @@ class AdapterEntry:
     virtual: bool | None = None
     resources: Mapping[str, object] = field(default_factory=dict, hash=False)
     place: Place | None = field(default=None, compare=False, repr=False, metadata={CHECKED: False})
+    option_places: Mapping[str, Place] = field(
+        default_factory=dict, compare=False, repr=False, metadata={CHECKED: False}
+    )
 
     kind: ClassVar[str] = "adapter"
 
     def __post_init__(self) -> None:
         check_fields(self, self.kind)
+        if self.agent is not None and "${" in self.agent:
+            raise ScenarioError("agent: only options take variables of the environment; give another with --agent")
         for name, amount in self.resources.items():
             if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < float("inf"):
                 raise ScenarioError(f"resources: of {name} a call takes a number above zero, not {amount!r}")
@@ -78,9 +83,10 @@ class AdapterEntry:
         """What reports call it; empty if the scenario's own adapter is taken."""
         return self.label or " ".join(part for part in (self.adapter, self.direction) if part)
 
-    def error(self, message: str) -> ScenarioError:
-        """Make an error that points to it."""
-        return self.place.error(message) if self.place else ScenarioError(message)
+    def error(self, message: str, option: str | None = None) -> ScenarioError:
+        """Make an error that points to it, or to the value of one of its options."""
+        place = self.place if option is None else self.option_places.get(option, self.place)
+        return place.error(message) if place else ScenarioError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +186,20 @@ def _mapping(root: Node) -> Entries:
 
 
 def _settings(root: Entries, folder: Path) -> SuiteFile:
-    return ValueReader(str(folder)).structure(SuiteFile, dict(_entries(root)), root.place)
+    settings = ValueReader(str(folder)).structure(SuiteFile, dict(_entries(root)), root.place)
+    listed = root.entries["adapters"].node if "adapters" in root.entries else None
+    if not isinstance(listed, Items):
+        return settings
+    entries = zip(settings.adapters, listed, strict=True)
+    return replace(settings, adapters=[replace(entry, option_places=_option_places(node)) for entry, node in entries])
+
+
+def _option_places(adapter: Node) -> dict[str, Place]:
+    """Tell where the value of each option of an adapter stands."""
+    options = adapter.entries.get("options") if isinstance(adapter, Entries) else None
+    if options is None or not isinstance(options.node, Entries):
+        return {}
+    return {name: entry.node.place for name, entry in options.node.entries.items()}
 
 
 def _entries(root: Entries) -> Iterable[tuple[str, Entry]]:
