@@ -113,3 +113,8 @@ def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
         load_adapter("telex")
     with pytest.raises(UnknownAdapterError, match=r"there is no host 'telex'; installed are: .*in_process"):
         load_host("telex")
+
+
+def test_a_name_that_is_nearly_right_is_told_what_may_be_meant() -> None:
+    with pytest.raises(UnknownAdapterError, match="there is no adapter 'in_proces'; did you mean 'in_process'"):
+        load_adapter("in_proces")

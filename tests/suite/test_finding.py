@@ -85,9 +85,16 @@ def test_a_pattern_is_a_file_a_folder_or_wild(tmp_path: Path) -> None:
     assert found(str(tmp_path / "calls" / "b*")) == ["calls/b.yaml"]
 
 
-@pytest.mark.parametrize("pattern", ["nowhere.yaml", "nowhere/*.yaml", "*.txt"])
-def test_a_pattern_that_finds_nothing_is_an_error(pattern: str, tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="no scenario file"):
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("nowhere.yaml", "there is no scenario file 'nowhere.yaml'"),
+        ("nowhere/*.yaml", r"the pattern 'nowhere/\*.yaml' matches nothing"),
+        ("*.txt", r"the pattern '\*.txt' matches nothing"),
+    ],
+)
+def test_a_pattern_that_finds_nothing_is_an_error(pattern: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=told):
         files_matching(pattern, tmp_path)
 
 

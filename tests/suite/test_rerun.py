@@ -91,10 +91,10 @@ def test_an_earlier_rerun_is_remembered_and_its_folder_never_taken(tmp_path: Pat
 
 @pytest.mark.parametrize("change", ["seed", "steps", "never made"])
 def test_what_has_no_earlier_call_that_is_the_same_is_made(change: str, tmp_path: Path) -> None:
-    call = planned(tmp_path, "a")
-    write(tmp_path, [] if change == "never made" else [saved(call, "passed")])
+    call, other = planned(tmp_path, "a"), planned(tmp_path, "b")
+    write(tmp_path, [saved(other, "passed"), *([] if change == "never made" else [saved(call, "passed")])])
     now = planned(tmp_path, "a", seed=4 if change == "seed" else 3, seconds=0.7 if change == "steps" else 0.5)
-    assert len(rerun_of([now], tmp_path, tmp_path).again) == 1
+    assert [each.job.scenario.name for each in rerun_of([other, now], tmp_path, tmp_path).again] == ["a"]
 
 
 def test_a_call_is_known_wherever_it_stands_in_the_plan(tmp_path: Path) -> None:
@@ -161,3 +161,17 @@ def test_a_folder_without_a_run_of_a_suite_file_is_refused(tmp_path: Path) -> No
     (tmp_path / SUITE_FILE).write_bytes(json_bytes(suite_document("plain", [])))
     with pytest.raises(OptionError, match="holds no run of a suite file"):
         rerun_of([], tmp_path, tmp_path)
+
+
+def test_the_run_of_another_suite_is_refused_by_name(tmp_path: Path) -> None:
+    call = planned(tmp_path, "a")
+    write(tmp_path, [saved(call, "failed")])
+    with pytest.raises(OptionError, match="holds a run of the suite 'nightly', not of 'weekly'"):
+        rerun_of([call], tmp_path, tmp_path, suite="weekly")
+    assert len(rerun_of([call], tmp_path, tmp_path, suite="nightly").again) == 1
+
+
+def test_a_run_none_of_whose_calls_is_asked_for_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, [saved(planned(tmp_path, "a"), "failed")])
+    with pytest.raises(OptionError, match="none of the calls that are asked for is among the 1 of the run in"):
+        rerun_of([planned(tmp_path, "b")], tmp_path, tmp_path)

@@ -48,6 +48,21 @@ def test_a_selection_of_nothing_is_an_error_that_tells_the_tags() -> None:
         select(CASES, Selection(tags=["smoek"]))
 
 
+def test_a_name_that_nothing_has_is_an_error_that_tells_the_names() -> None:
+    with pytest.raises(OptionError) as raised:
+        select(CASES, Selection(names=["nope*"]))
+    assert str(raised.value) == (
+        "none of 4 scenarios has the names that are asked for; names are books a room, books a table, greets, hangs up"
+    )
+    with pytest.raises(OptionError, match=r"has the tags and names .*; tags are odd, slow, smoke; names are books"):
+        select(CASES, Selection(tags=["odd"]), Selection(names=["greets"]))
+
+
+def test_of_many_names_the_first_are_told() -> None:
+    with pytest.raises(OptionError, match=r"names are n00, n01, .*, n19 and 5 more$"):
+        select([case(f"n{number:02d}") for number in range(25)], Selection(names=["x"]))
+
+
 def test_nothing_to_choose_from_is_no_error() -> None:
     assert select([], Selection(tags=["smoke"])) == []
 

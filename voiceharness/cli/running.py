@@ -59,7 +59,7 @@ def run_files(
     changes = Changes(adapter, agent, settings, virtual, seed, repeat, selection)
     plan = Request(paths, out, changes, pages, allow_untrusted).plan(dialling=not list_only)
     earlier = None if failed is None else _folder(failed, paths, out)
-    rerun = None if earlier is None else rerun_of(plan.calls, earlier, out)
+    rerun = None if earlier is None else rerun_of(plan.calls, earlier, out, suite=plan.name)
     if list_only:
         return list_calls(plan, rerun, as_json=as_json)
     planned = plan.calls if rerun is None else rerun.again

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Final
 
@@ -84,8 +85,10 @@ def _loaded(group: str, name: str) -> tuple[Plugin, Any]:  # Any: whatever the e
     kind = KINDS[group]
     found = {_plugin(entry): entry for entry in entry_points(group=group, name=name)}
     if not found:
-        known = ", ".join(dict.fromkeys(plugin.name for plugin in plugins(group)))
-        raise UnknownAdapterError(f"there is no {kind} {name!r}; installed are: {known or 'none'}")
+        known = list(dict.fromkeys(plugin.name for plugin in plugins(group)))
+        near = get_close_matches(name, known, n=1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise UnknownAdapterError(f"there is no {kind} {name!r}; {meant}installed are: {', '.join(known) or 'none'}")
     if len(found) > 1:
         sources = " and ".join(f"{plugin.source} ({plugin.target})" for plugin in sorted(found))
         raise AdapterDefinitionError(f"the {kind} name {name!r} is offered twice, by {sources}; uninstall one of them")

@@ -80,6 +80,8 @@ def files_matching(pattern: str, folder: Path) -> list[Path]:
     matches = sorted(start.glob(wild)) if wild else []
     files = [file for file in matches if file.suffix in _SUFFIXES and file.is_file() and not is_suite_file(file)]
     if not files:
+        if wild:
+            raise ScenarioError(f"the pattern {pattern!r} matches nothing: no scenario file in {folder}")
         raise ScenarioError(f"there is no scenario file {pattern!r} in {folder}")
     return files
 

@@ -66,21 +66,25 @@ class _Earlier:
         return [*self.before, {"outcome": self.call["call"]["outcome"], "folder": self.call["folder"]}]
 
 
-def rerun_of(planned: Sequence[PlannedCall], earlier: Path, out: Path) -> Rerun:
+def rerun_of(planned: Sequence[PlannedCall], earlier: Path, out: Path, *, suite: str | None = None) -> Rerun:
     """Share out the calls of a plan; what is kept is told of as if its evidence were in ``out`` already.
 
     Raises:
-        OptionError: if there was no run of a suite file in the folder.
+        OptionError: if there was no run of a suite file in the folder, or one of another ``suite``.
     """
-    known = _earlier_calls(earlier, out)
+    known = _earlier_calls(earlier, out, suite)
+    if planned and known and not any(_place(call) in known for call in planned):
+        raise OptionError(
+            f"none of the calls that are asked for is among the {len(known)} of the run in {earlier}; "
+            "name the folder of a run of the same suite"
+        )
     taken = {name for each in known.values() for name in map(_name, each.attempts()) if name is not None}
     folders = sorted(taken)
     again: list[PlannedCall] = []
     kept: dict[int, SuiteCall] = {}
     before: dict[int, Sequence[Attempt]] = {}
     for index, call in enumerate(planned):
-        assert call.cell is not None  # the plan is of a suite file, and so was the earlier run
-        found = known.get(_key(call.job.scenario.name, call.cell))
+        found = known.get(_place(call))
         if found is not None and found.call is not None and _still_holds(found.call["call"], call):
             kept[index] = {**found.call, "made": "earlier", "before": found.before}
             continue
@@ -112,14 +116,21 @@ def forget_evidence(planned: Iterable[PlannedCall]) -> None:
         (call.job.folder / MANIFEST).unlink(missing_ok=True)
 
 
+def _place(call: PlannedCall) -> _Key:
+    assert call.cell is not None  # the plan is of a suite file, and so was the earlier run
+    return _key(call.job.scenario.name, call.cell)
+
+
 def _key(scenario: str, cell: Cell) -> _Key:
     return cell["file"], scenario, cell["adapter"], cell["line"], cell["seed"], cell["repeat"]
 
 
-def _earlier_calls(folder: Path, out: Path) -> dict[_Key, _Earlier]:
+def _earlier_calls(folder: Path, out: Path, name: str | None) -> dict[_Key, _Earlier]:
     suite = load_suite(folder)
     if "limits" not in suite:
         raise OptionError(f"{folder} holds no run of a suite file; only of such can the failed be called again")
+    if name not in (None, suite["name"]):
+        raise OptionError(f"{folder} holds a run of the suite {suite['name']!r}, not of {name!r}")
     known: dict[_Key, _Earlier] = {}
     for each in suite["calls"]:
         if "cell" in each:

@@ -48,6 +48,8 @@ class Selection:
 
 EVERYTHING: Final = Selection()
 
+_MOST_LISTED: Final = 20
+
 
 def select(cases: Iterable[Case], *selections: Selection) -> list[Case]:
     """Return the cases that all selections take.
@@ -58,9 +60,18 @@ def select(cases: Iterable[Case], *selections: Selection) -> list[Case]:
     given = list(cases)
     taken = [case for case in given if all(selection.takes(case.scenario) for selection in selections)]
     if given and not taken:
-        tags = sorted({tag for case in given for tag in case.scenario.tags})
-        raise OptionError(
-            f"none of {len(given)} scenarios has the tags and names that are asked for; "
-            f"tags are {', '.join(tags) or 'nowhere given'}"
-        )
+        asked = [what for what in ("tags", "names") if any(_asked(selection, what) for selection in selections)]
+        there = "; ".join(f"{what} are {_listed(given, what)}" for what in asked)
+        raise OptionError(f"none of {len(given)} scenarios has the {' and '.join(asked)} that are asked for; {there}")
     return taken
+
+
+def _asked(selection: Selection, what: str) -> bool:
+    return bool(selection.names if what == "names" else (*selection.tags, *selection.without_tags))
+
+
+def _listed(cases: Iterable[Case], what: str) -> str:
+    """List what there is to choose from, the first of many."""
+    found = {text for case in cases for text in ((case.scenario.name,) if what == "names" else case.scenario.tags)}
+    more = f" and {len(found) - _MOST_LISTED} more" if len(found) > _MOST_LISTED else ""
+    return f"{', '.join(sorted(found)[:_MOST_LISTED])}{more}" if found else "nowhere given"

@@ -186,12 +186,39 @@ def _mapping(root: Node) -> Entries:
 
 
 def _settings(root: Entries, folder: Path) -> SuiteFile:
-    settings = ValueReader(str(folder)).structure(SuiteFile, dict(_entries(root)), root.place)
+    entries = dict(_entries(root))
+    for name in ("adapters", "lines", "seeds"):
+        _refuse_items(name, entries[name].node if name in entries else None)
+    settings = ValueReader(str(folder)).structure(SuiteFile, entries, root.place)
     listed = root.entries["adapters"].node if "adapters" in root.entries else None
     if not isinstance(listed, Items):
         return settings
-    entries = zip(settings.adapters, listed, strict=True)
-    return replace(settings, adapters=[replace(entry, option_places=_option_places(node)) for entry, node in entries])
+    placed = zip(settings.adapters, listed, strict=True)
+    return replace(settings, adapters=[replace(entry, option_places=_option_places(node)) for entry, node in placed])
+
+
+def _refuse_items(what: str, listed: Node | None) -> None:
+    """Refuse, at its own place, an item that is there already, and a seed below 0."""
+    labels: list[str] = []
+    for item in listed if isinstance(listed, Items) else ():
+        label = _label(item)
+        if what == "seeds" and label.startswith("-"):
+            raise item.place.error(f"seeds: {label} cannot be a seed; a seed is at least 0")
+        labels.append(label)
+        try:
+            _refuse_twice(what, labels)
+        except ScenarioError as error:
+            raise item.place.error(error.message) from error
+
+
+def _label(item: Node) -> str:
+    """Tell what an item of a list is called; empty if it has no name."""
+    if isinstance(item, Scalar):
+        return item.text
+    named = item.entries if isinstance(item, Entries) else {}
+    written = {name: entry.node.text for name, entry in named.items() if isinstance(entry.node, Scalar)}
+    adapter = " ".join(written[name] for name in ("adapter", "direction") if name in written)
+    return written.get("label") or adapter
 
 
 def _option_places(adapter: Node) -> dict[str, Place]:
