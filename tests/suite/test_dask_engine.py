@@ -240,7 +240,7 @@ def test_an_interrupt_stops_all_calls_and_keeps_what_they_had_come_to(own: Clust
         assert [running.stdout.readline() for _ in range(2)] == ["started\n"] * 2
         running.send_signal(signal.SIGINT)
         told = running.stdout.read().splitlines()
-    assert told == ["one harness_fault True", "two harness_fault True", "interrupted"]
+    assert told == ["one RunInterruptedError True", "two RunInterruptedError True", "interrupted"]
     assert load_call(tmp_path / "one").duration > 0
     assert not (tmp_path / "never").exists()
     assert own.left_on_workers() == []

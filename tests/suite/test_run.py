@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,9 +17,12 @@ from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.signals import speech_like
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import load_call, load_document
+from voiceharness.report.interruption import was_interrupted
 from voiceharness.scenario.scenario import Scenario
 from voiceharness.scenario.steps import Hear, Say, Wait
 from voiceharness.suite import Job, run_jobs
+from voiceharness.suite.crew import Crew, Listener, Task
+from voiceharness.suite.job import pickled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -193,3 +198,16 @@ def test_an_interrupt_stops_all_calls_and_keeps_what_they_had_come_to(tmp_path: 
     assert told == ["one RunInterruptedError True", "two RunInterruptedError True", "interrupted"]
     assert load_call(tmp_path / "one").duration > 0
     assert not (tmp_path / "never").exists()
+
+
+@pytest.mark.realtime
+def test_a_call_whose_process_had_only_begun_to_start_was_interrupted_too(tmp_path: Path) -> None:
+    calls: list[SuiteCall] = []
+    listener = Listener(lambda _job: None, lambda _job, _label: None, calls.append)
+    waits = replace(job(tmp_path, "silent", seconds=25), virtual=False)
+    stop, ours = multiprocessing.Pipe(duplex=False)
+    ours.close()
+    with pytest.raises(KeyboardInterrupt):
+        Crew(1, False, 60.0, listener, deque([Task(0, waits, pickled(waits))]), stop=stop).run()
+    stop.close()
+    assert [was_interrupted(each["call"]) for each in calls] == [True]

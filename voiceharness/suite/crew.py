@@ -131,6 +131,7 @@ class Crew:
     waiting: deque[Task]
     workers: list[Hand] = field(default_factory=list)
     stop: Connection | None = None
+    stopping: bool = field(default=False, init=False)
     ledger: Ledger = field(init=False)
     context: BaseContext = field(init=False)
 
@@ -196,7 +197,8 @@ class Crew:
             code = worker.end(patient=True)
             how = f"ended by signal {-code}" if code is not None and code < 0 else f"ended with code {code}"
             why = f"{how} before the call was over; see what it wrote to the console"
-            self._give_up(worker, WorkerError(f"the process of this call {why}"))
+            stopped = RunInterruptedError(f"{STOPPED}; its process {how}")
+            self._give_up(worker, stopped if self.stopping else WorkerError(f"the process of this call {why}"))
 
     def _end_silent(self) -> None:
         for worker in self._busy:
@@ -223,6 +225,7 @@ class Crew:
             worker.end(patient=self.fresh)
 
     def _hear_last_words(self) -> None:
+        self.stopping = True
         for worker in self._busy:
             worker.stop()
         since = stopwatch()

@@ -40,11 +40,15 @@ def work(leash: Connection, last_words: float = LAST_WORDS) -> None:
     if hasattr(os, "setpgrp"):
         os.setpgrp()
     jobs: SimpleQueue[bytes] = SimpleQueue()
-    calling = threading.Event()
-    threading.Thread(target=_listen, args=(leash, jobs, calling, last_words), name="leash", daemon=True).start()
+    calling, stopping = threading.Event(), threading.Event()
+    threading.Thread(
+        target=_listen, args=(leash, jobs, calling, stopping, last_words), name="leash", daemon=True
+    ).start()
     with suppress(KeyboardInterrupt, BrokenPipeError):  # the parent wants no more, or is gone
         while (pickled := jobs.get()) != STOP:
             calling.set()
+            if stopping.is_set():  # asked after calling was set: one of the two threads sees what the other has said
+                break
             _make(pickle.loads(pickled), leash)
             calling.clear()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # there is nothing left to interrupt
@@ -60,11 +64,18 @@ def _make(job: Job, leash: Connection) -> None:
     make_call(job, on_step=lambda step: leash.send(step.label), keep=report)
 
 
-def _listen(leash: Connection, jobs: SimpleQueue[bytes], calling: threading.Event, last_words: float) -> None:
+def _listen(
+    leash: Connection,
+    jobs: SimpleQueue[bytes],
+    calling: threading.Event,
+    stopping: threading.Event,
+    last_words: float,
+) -> None:
     said = STOP
     with suppress(EOFError, OSError):
         while (said := leash.recv_bytes()) != STOP:
             jobs.put(said)
+    stopping.set()
     jobs.put(STOP)
     if calling.is_set():
         _interrupt_main_thread()
