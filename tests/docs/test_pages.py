@@ -8,7 +8,9 @@ a scenario, or a part of one.
 from __future__ import annotations
 
 import os
+import signal
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from tests.docs.pages import Block, as_module, blocks, headings_of, links_of, na
 from tests.docs.running import Reader, differs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__: list[str] = []
 
@@ -55,11 +57,16 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def reader(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Reader:
-    """Somebody in an empty folder, whose modules can be imported."""
+def reader(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Reader]:
+    """Somebody in an empty folder, whose modules can be imported, and who ends what a page has left running."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    return Reader("the page", tmp_path, tmp_path_factory.getbasetemp() / "speech")
+    yield Reader("the page", tmp_path, tmp_path_factory.getbasetemp() / "speech")
+    for file in tmp_path.glob("*.pid"):  # a page that failed did not come to the block that ends it
+        with suppress(ProcessLookupError, ValueError):
+            os.kill(int(file.read_text()), signal.SIGTERM)
 
 
 @every_page
