@@ -180,11 +180,8 @@ def test_a_point_that_had_passed_with_the_agents_turn_interrupts_nobody() -> Non
     assert [check.kind for check in result.failures] == ["barge_in_missed"]
     assert result.record is not None
     [event] = result.record.of_kind("barge_in")
-    assert (event.at, event.data["asked"], event.data["phase"]) == (
-        4 * RATE,
-        pytest.approx(1.5 * RATE, abs=2),
-        "silent",
-    )
+    assert (event.at, event.data["phase"]) == (4 * RATE, "silent")
+    assert event.data["asked"] == pytest.approx(1.5 * RATE, abs=2)
     assert onsets(result) == [4 * RATE]
 
 
