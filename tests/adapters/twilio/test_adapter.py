@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -110,12 +111,16 @@ def test_the_network_is_refused_in_virtual_time() -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # the worker is told as well
 def test_a_blocking_endpoint_in_virtual_time_is_named_with_what_to_do() -> None:
     app = FastAPI()
+    workers: list[threading.Thread] = []
 
     @app.post("/voice")
     def voice() -> str:
+        workers.append(threading.current_thread())
         return ""
 
     result = run_scenario(Scenario("blocked", [Hear()]), lambda: Twilio(VOICE, app=app))
+    for worker in workers:  # its last words belong to this test
+        worker.join()
     assert result.outcome == "harness_fault"
     assert isinstance(result.error, VirtualTimeError)
     assert str(result.error) == (
