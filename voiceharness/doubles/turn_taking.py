@@ -43,7 +43,7 @@ class Endpointer:
         self._rate = rate
         self._window = round(WINDOW * rate)
         self._pause = round(pause * rate)
-        self._power = (32768 * 10 ** (level_db / 20)) ** 2
+        self._energy = self._window * (32768 * 10 ** (level_db / 20)) ** 2
         self._position = 0
         self._rest = np.zeros(0, np.int16)
         self._onset: int | None = None
@@ -62,9 +62,9 @@ class Endpointer:
             return []
         samples = np.concatenate((self._rest, chunk.samples)) if len(self._rest) else chunk.samples
         count = len(samples) // self._window
-        windows = samples[: count * self._window].reshape(count, self._window).astype(np.float64)
+        windows = samples[: count * self._window].astype(np.float64).reshape(count, self._window)
         found: list[UserSpeech] = []
-        for loud in (np.square(windows).mean(axis=1) > self._power).tolist():
+        for loud in (np.einsum("ij,ij->i", windows, windows) > self._energy).tolist():
             self._judge(loud, found)
         self._rest = samples[count * self._window :]
         return found
