@@ -23,6 +23,7 @@ __all__ = [
     "AtRandom",
     "AtTime",
     "Trigger",
+    "WordTrigger",
     "at_random",
     "at_time",
     "said",
@@ -146,6 +147,8 @@ class AtTime:
 
 
 WordTrigger: TypeAlias = AfterWords | AfterText
+"""A trigger that waits for words, and so needs somebody who supplies them."""
+
 Trigger: TypeAlias = AfterSeconds | AfterWords | AfterText | AtRandom | AtTime
 
 
