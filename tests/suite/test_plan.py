@@ -150,7 +150,14 @@ def test_an_adapter_is_chosen_by_its_label_too_and_a_suite_without_adapters_take
     [
         ("adapters: [{adapter: sipp}]", r"nightly\.yaml:3:12: there is no adapter 'sipp'"),
         ("adapters: [{adapter: in_process, options: {rat: 1}}]", r":3:12: adapter 'in_process' has no option 'rat'"),
-        ("adapters: [{adapter: sip, virtual: true}]", r":3:12: adapter 'sip' cannot run in virtual time"),
+        (
+            "adapters: [{adapter: sip, virtual: true}]",
+            r":3:12: adapter 'sip' cannot run in virtual time; leave it out, or ask for real time",
+        ),
+        (
+            "adapters: [{adapter: twilio, virtual: true, options: {url: 'ws://127.0.0.1:9/media'}}]",
+            r":3:12: adapter 'twilio' cannot run in virtual time with these options: .*adapters show twilio",
+        ),
         ("adapters: [{adapter: in_process, options: {goodbye: '${NO}'}}]", r":3:53: the variable NO is not set"),
         ("adapters: [{adapter: in_process, options: {goodbye: '${NO WAY}'}}]", r":3:53: '\${NO WAY}' is no variable"),
         ("adapters: [{adapter: in_process}]", ":3:12: adapter 'in_process' needs an agent: "),

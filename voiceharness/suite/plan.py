@@ -17,6 +17,7 @@ from voiceharness.registry.plugins import HOSTS, load_adapter, plugins
 from voiceharness.registry.settings import parse_settings
 from voiceharness.registry.target import DEFAULT_ADAPTER
 from voiceharness.report.redaction import Redactor
+from voiceharness.scenario.run import no_virtual_time
 from voiceharness.suite.selection import EVERYTHING, Selection, select
 from voiceharness.suite.suite_file import AdapterEntry
 from voiceharness.suite.variables import check_variables, expand_options
@@ -117,7 +118,7 @@ class _Way:
             raise OptionError(f"adapter {name!r} has no host that could serve an agent; reach it by its options")
         capabilities = adapter.capabilities_for(options)
         if job.virtual and not capabilities.virtual_time:
-            raise OptionError(f"adapter {name!r} cannot run in virtual time; leave it out, or say virtual: false")
+            raise no_virtual_time(name, adapter.capabilities)
         missing = capabilities.missing(job.scenario.requires)
         return UnsupportedCapabilityError(adapter=name, capability=str(missing[0])) if missing else None
 
