@@ -189,6 +189,32 @@ def test_an_agent_that_crashes_is_the_cause_of_the_result_and_the_evidence_is_ke
     assert len(result.metrics.agent_turns) == 1
 
 
+def test_a_crash_is_told_once_and_later_steps_refer_to_it() -> None:
+    class Crashing(PhoneAgent):
+        async def answer(self, call: AgentCall) -> None:
+            raise ValueError("no table is free")
+
+    result = play(Crashing(), Say(audio=tone(500, 1.0)), Hear(), Say(audio=tone(500, 1.0)), Hear(text="hello"), Hear())
+    first, *later = [check.explanation for check in result.failures]
+    assert first.startswith(
+        "in_process: the call was ended by the transport before the agent spoke in 'hear': AgentCrashedError, see above"
+    )
+    assert later == [
+        "in_process: the call had ended before 'hear \"hello\"', see step 2",
+        "in_process: the call had ended before 'hear', see step 2",
+    ]
+    assert result.explain().count("no table is free") == 1
+
+
+def test_a_hang_up_is_told_with_its_reason_once() -> None:
+    agent = ScriptedPhoneAgent([(1.0, RemoteHangup("we are closed"))])
+    result = play(agent, Hear(within=3), Hear(within=3))
+    first, later = [check.explanation for check in result.failures]
+    assert "ended by the agent before the agent spoke in 'hear within 3': we are closed; user frames" in first
+    assert later == "in_process: the call had ended before 'hear within 3', see step 1"
+    assert {check.measured for check in result.failures} == {"the call was ended by the agent"}
+
+
 def test_absence_of_speech_is_an_expectation() -> None:
     assert play(SilentAgent(), Hear(absent=True, within=2)).outcome == "passed"
     result = play(ScriptedPhoneAgent([(1.0, tone(440, 1.0))]), Hear(absent=True, within=2))

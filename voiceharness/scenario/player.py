@@ -64,6 +64,7 @@ class Player:
         self.checks: list[CheckResult] = []
         self._evidence = evidence
         self._on_step = on_step
+        self._end_told_in: int | None = None  # the step whose expectation tells how the call ended
         self.current = 0
 
     @property
@@ -243,21 +244,35 @@ class Player:
 
     def _no_answer(self, step: Hear | Interrupt) -> None:
         line = self.line
-        waited = (line.now - self.since) / line.settings.rate
-        last = line.timeline.last_kind()
-        state, found = "the line was silent", f"no speech of the agent for {waited:.2f} s in {step.label!r}"
-        if line.ended is not None:
-            state = f"the call was ended by the {line.ended.by}"
-            found = f"{state} before the agent spoke in {step.label!r}: {line.ended.reason or 'no reason is known'}"
+        state = "the line was silent" if line.ended is None else f"the call was ended by the {line.ended.by}"
+        if self._end_told_in is not None:
+            found = f"the call had ended before {step.label!r}, see step {self._end_told_in + 1}"
+        else:
+            found = f"{self._how_unheard(step)}; {self._last_signs()}"
+        if line.ended is not None and self._end_told_in is None:
+            self._end_told_in = self.current
         self.expect(
             "no_answer",
             False,
             wanted="speech of the agent",
             measured=state,
-            explanation=(
-                f"{line.adapter.name}: {found}; user frames sent: {line.uplink.sent // line.uplink.frame}, "
-                f"agent chunks received: {len(line.downlink.items)}, last event: {last}"
-            ),
+            explanation=f"{line.adapter.name}: {found}",
+        )
+
+    def _how_unheard(self, step: Hear | Interrupt) -> str:
+        ended = self.line.ended
+        if ended is None:
+            waited = (self.line.now - self.since) / self.line.settings.rate
+            return f"no speech of the agent for {waited:.2f} s in {step.label!r}"
+        # An error is the call's own, and is told there in full.
+        reason = f"{type(ended.error).__name__}, see above" if ended.error else ended.reason or "no reason is known"
+        return f"the call was ended by the {ended.by} before the agent spoke in {step.label!r}: {reason}"
+
+    def _last_signs(self) -> str:
+        uplink, downlink = self.line.uplink, self.line.downlink
+        return (
+            f"user frames sent: {uplink.sent // uplink.frame}, agent chunks received: {len(downlink.items)}, "
+            f"last event: {self.line.timeline.last_kind()}"
         )
 
     def _fail_unheard(self, step: AnyStep) -> None:
