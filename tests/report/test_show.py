@@ -49,6 +49,11 @@ def test_turns_and_events_are_listed_in_time_order_with_their_figures() -> None:
     assert "(! barge_in, x flush, # digit_sent, ] hangup)" in lines
 
 
+def test_steps_are_counted_from_one_as_in_the_verdict() -> None:
+    steps = [line.split()[2:5] for line in timeline_text(*call(), width=120).splitlines() if "step_started" in line]
+    assert [number for _step, number, _name in steps] == ["1", "2", "3", "4", "5"]
+
+
 def test_the_list_can_be_left_out() -> None:
     assert "agent  to" not in timeline_text(*call(), events=False)
 

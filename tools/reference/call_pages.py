@@ -70,6 +70,8 @@ def timeline_page() -> str:
         "The file `timeline.json` of a saved call holds these events, in time order. `at` is a position in samples at "
         "the line's rate, counted from the answer.",
         table(("kind", "data"), [(f"`{kind}`", data) for kind, data in kinds]),
+        "`step` is the index of a step, from 0, as in `result.json`. What is made to be read (the console, "
+        "`voiceharness show`, pages, JUnit) counts steps from 1.",
         "## Arrivals",
         prose(record.Arrival.__doc__),
     )

@@ -71,7 +71,7 @@ class Measured(TypedDict):
 
 
 class StepDocument(TypedDict):
-    """One step as it was played; positions are samples."""
+    """One step as it was played; ``index`` counts from 0, positions are samples."""
 
     index: int
     label: str
@@ -82,7 +82,10 @@ class StepDocument(TypedDict):
 
 
 class CheckDocument(TypedDict):
-    """One expectation, met or not; ``at`` is a position in samples, ``step`` None for a limit of the whole call."""
+    """One expectation, met or not.
+
+    ``at`` is a position in samples, ``step`` the index of a step, from 0, or None for a limit of the whole call.
+    """
 
     kind: str
     passed: bool

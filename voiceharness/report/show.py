@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from voiceharness.report.event_data import event_data
 from voiceharness.report.printable import fitted
 from voiceharness.report.waveform import ASCII_LEVELS, BLOCKS, waveform
 
@@ -132,8 +133,7 @@ def _turns(metrics: Metrics) -> Iterator[tuple[int, str]]:
 def _events(events: Iterable[TimelineEvent]) -> Iterator[tuple[int, str]]:
     for event in events:
         if event.kind in _LISTED:
-            data = "  ".join(f"{name} {value}" for name, value in event.data.items() if value not in (None, ""))
-            yield event.at, f"{event.kind}  {data}".rstrip()
+            yield event.at, "  ".join((event.kind, *event_data(event)))
 
 
 def _used_pins(record: CallRecord) -> dict[EventKind, str]:

@@ -42,8 +42,8 @@ class CheckResult:
     """One expectation, met or not.
 
     ``kind`` is stable; ``wanted`` and ``measured`` are for reading, ``explanation`` is a sentence of both. ``value`` is
-    the measured figure in seconds, where it is one. ``step`` is the index of the step that asked (None: a limit of the
-    scenario), ``at`` the position in samples up to which the call was judged.
+    the measured figure in seconds, where it is one. ``step`` is the index, from 0, of the step that asked (None: a
+    limit of the scenario), ``at`` the position in samples up to which the call was judged.
     """
 
     kind: str

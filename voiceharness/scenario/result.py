@@ -45,7 +45,10 @@ StepOutcome = Literal["done", "failed", "cut", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """One step as it was played: positions of its begin and end, and why it was skipped, or cut short, if it was."""
+    """One step as it was played: positions of its begin and end, and why it was skipped, or cut short, if it was.
+
+    ``index`` counts from 0; reports that are made to be read count steps from 1.
+    """
 
     index: int
     label: str

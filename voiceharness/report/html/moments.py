@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from voiceharness.report.event_data import event_data
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -72,9 +74,7 @@ _SAME_FLUSH: Final = 0.1
 
 
 def _data_text(event: TimelineEvent) -> str:
-    """Write all that is known of an event under the names of the timeline."""
-    known = (f"{name} {value}" for name, value in event.data.items() if value not in (None, ""))
-    return f"{event.kind}: {', '.join(known)}".removesuffix(": ")
+    return f"{event.kind}: {', '.join(event_data(event))}".removesuffix(": ")
 
 
 Telling: TypeAlias = "Callable[[Mapping[str, Value], int], tuple[str, Tone]]"
