@@ -41,6 +41,7 @@ from voiceharness_adapters.sip.evidence import call_facts, trust_reasons
 from voiceharness_adapters.sip.inbox import Inbox
 from voiceharness_adapters.sip.media import UserMedia
 from voiceharness_adapters.sip.quality import RtpQuality
+from voiceharness_adapters.sip.reinvite import reinvite
 from voiceharness_adapters.sip.session import agreed_session
 from voiceharness_adapters.sip.settings import SipSettings, Srtp, Transport, choose_backend, codecs_of, usual_codecs
 from voiceharness_adapters.sip.watch import MediaWatch
@@ -335,10 +336,8 @@ class Sip(VoiceAgentAdapter):
             await self._call.hang_up(_DECLINE if action == "reject" else 0)
             return
         call, _ = self._connected(action)
-        if action == "hold":
-            await call.hold()
-        elif action == "resume":
-            await call.resume()
+        if action in ("hold", "resume"):
+            await reinvite(self.endpoint, call, action)
         else:
             await self._transfer(call, target)
 

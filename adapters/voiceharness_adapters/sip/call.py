@@ -52,6 +52,7 @@ class SipCall:
         self.answered: Heard | None = None
         self._latest: Heard | None = None
         self.state = "new"
+        self.held = False
         self.on_ringing: Callable[[], None] = lambda: None
         self.media: Event = {"status": "none"}
         self.stats: dict[str, float] = {}
@@ -132,14 +133,6 @@ class SipCall:
     async def dtmf(self, digits: str, method: str, tone_ms: int) -> None:
         """Send digits as RTP events or as INFO; returns when they are queued."""
         await self.worker.ask("dtmf", call=self.number, digits=digits, method=method, ms=tone_ms)
-
-    async def hold(self) -> None:
-        """Hold the call (RFC 3264: sendonly)."""
-        await self.worker.ask("hold", call=self.number)
-
-    async def resume(self) -> None:
-        """Take the call up again."""
-        await self.worker.ask("resume", call=self.number)
 
     async def transfer(self, target: str, *, timeout: float) -> Event:
         """Refer the peer elsewhere (RFC 3515) and return its final report, or what was told last in time."""

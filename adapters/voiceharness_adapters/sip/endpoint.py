@@ -12,7 +12,7 @@ import re
 from collections import deque
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from voiceharness.adapter import Endpoint, InboundCall
 from voiceharness.errors import CallRejectedError, ConnectError, OptionError
@@ -22,7 +22,7 @@ from voiceharness_adapters.sip.settings import SipSettings
 from voiceharness_adapters.sip.worker import SipWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from voiceharness_adapters.sip.worker import Event
 
@@ -34,6 +34,8 @@ _USER: Final = re.compile(r"sips?:(?:([^@;>]+)@)?")
 _CALL_ID: Final = re.compile(r"(?im)^(?:Call-ID|i)\s*:\s*(\S+)")
 _FINAL_ANSWER: Final = re.compile(r"SIP/2\.0 ([2-6]\d\d) ?([^\n]*)")
 _INVITE: Final = re.compile(r"(?im)^CSeq\s*:\s*\d+\s+INVITE")
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +68,7 @@ class SipEndpoint(Endpoint):
         self.log: deque[str] = deque(maxlen=_KEPT_MESSAGES)
         self._workers: list[SipWorker] = []
         self._growing = asyncio.Lock()
+        self._news = asyncio.Event()
         self._registration: asyncio.Future[Event] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -197,6 +200,8 @@ class SipEndpoint(Endpoint):
             case "message":
                 message = SipMessage(event["at_ns"], event["way"], event["peer"], event["text"])
                 self.messages.append(message)
+                self._news.set()
+                self._news = asyncio.Event()
             case "log":
                 self.log.append(event["text"])
             case "registration":
@@ -217,6 +222,24 @@ class SipEndpoint(Endpoint):
     def trace(self, call: SipCall) -> list[SipMessage]:
         """Return the SIP messages of a call, in order."""
         return [message for message in self.messages if message.call_id in call.sip_ids]
+
+    async def seen(self, call: SipCall, find: Callable[[Sequence[SipMessage]], T | None]) -> T:
+        """Return what is found in the messages of a call, as soon as they show it.
+
+        Raises:
+            ConnectError: the call ends first.
+        """
+        over = asyncio.ensure_future(call.over())
+        try:
+            while (found := find(self.trace(call))) is None:
+                if over.done():
+                    raise ConnectError("sip: the call ended before the peer answered")
+                news = asyncio.ensure_future(self._news.wait())
+                await asyncio.wait({news, over}, return_when="FIRST_COMPLETED")
+                news.cancel()
+            return found
+        finally:
+            over.cancel()
 
     def final_answer(self, call: SipCall) -> tuple[int, str] | None:
         """Return the status and reason with which the peer answered the call's INVITE; None: it never did."""

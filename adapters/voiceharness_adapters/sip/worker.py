@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from voiceharness_adapters.sip.settings import SipSettings
 
-__all__ = ["CallListener", "Event", "SipWorker"]
+__all__ = ["CallListener", "Event", "SessionBusyError", "SipWorker"]
 
 Event = dict[str, Any]  # Any: what JSON can hold
 
@@ -35,6 +35,10 @@ _BUFFER: Final = 1 << 20
 _ADAPTERS_ROOT: Final = str(Path(__file__).parents[2])
 
 logger = logging.getLogger(__name__)
+
+
+class SessionBusyError(ConnectError):
+    """Something new cannot be offered: another offer of the call, ours or the peer's, is not settled yet."""
 
 
 class CallListener(Protocol):
@@ -133,6 +137,7 @@ class SipWorker(asyncio.Protocol):
         """Give a command and return its answer.
 
         Raises:
+            SessionBusyError: another offer of the call is under way.
             ConnectError: if the worker cannot do it, or has died.
         """
         if self._dead is not None or self._transport is None:
@@ -147,7 +152,8 @@ class SipWorker(asyncio.Protocol):
         finally:
             self._waiting.pop(number, None)
         if "error" in fields:
-            raise ConnectError(f"sip: {self.settings.backend} cannot {do}: {fields['error']}")
+            error = SessionBusyError if fields.get("busy") else ConnectError
+            raise error(f"sip: {self.settings.backend} cannot {do}: {fields['error']}")
         return fields
 
     def send_frame(self, call: int, tick: int, pcm: bytes) -> None:

@@ -14,7 +14,7 @@ from voiceharness.errors import RemoteProtocolError
 from voiceharness.protocols.rtp import RtpPacket
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Iterable, Iterator
 
 __all__ = ["SDP", "Reply", "SipPeer", "peer"]
 
@@ -69,10 +69,12 @@ class _Socket(asyncio.DatagramProtocol):
 class SipPeer:
     """Answers every INVITE with ``replies`` and runs ``media`` once it is acknowledged.
 
+    ``later`` are the replies to each INVITE within the call, in order; when it is used up, they are accepted.
     ``heard`` gets every RTP packet with its time. ``deaf`` are the methods that get no answer.
     """
 
     replies: Iterable[Reply] = (RINGING, OK)
+    later: Iterable[Iterable[Reply]] = ()
     media: Media | None = None
     heard: Callable[[RtpPacket, int], None] = lambda _packet, _at: None
     deaf: frozenset[str] = frozenset()
@@ -95,6 +97,10 @@ class SipPeer:
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _cancelled: bool = False
     _cseq: int = 100
+    _later: Iterator[Iterable[Reply]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._later = iter(self.later)
 
     @property
     def uri(self) -> str:
@@ -214,7 +220,7 @@ class SipPeer:
             self.remote_rtp = ("127.0.0.1", int(found[1]))
         if found := re.search(r"rtpmap:(\d+) telephone-event", text):
             self.events = int(found[1])
-        replies = self.replies if not self.acked.is_set() else (OK,)
+        replies = self.replies if not self.acked.is_set() else next(self._later, (OK,))
         for reply in replies:
             if reply.pause:
                 await LoopClock().sleep(reply.pause)

@@ -155,14 +155,17 @@ def test_an_agent_may_hold_the_call_and_take_it_up_again(scenario: str, backend:
     assert [finding for finding in adapter.findings if finding.fault] == []
 
 
-def test_an_agent_that_refuses_to_be_held_goes_on_talking(tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_agent_that_refuses_to_be_held_goes_on_talking(backend: Backend, tmp_path: Path) -> None:
     async def main() -> None:
         async with agent_plays(tmp_path, "refuse_the_hold", "-rtp_echo") as agent:
-            adapter = Sip(agent.uri)
+            adapter = Sip(agent.uri, backend=backend)
             async with on_line(adapter) as line:
                 line.say(tone(700, 1.5), at=800)
                 await line.until_position(3200)
-                await adapter.control("hold")
+                with pytest.raises(CallRejectedError, match="refuses to hold the call: 488") as raised:
+                    await adapter.control("hold")
+                assert raised.value.code == 488
                 await line.until_position(11200)
             assert line.ended is not None
             assert line.ended.by == "user"

@@ -43,6 +43,9 @@ _SHORTEST: Final = 0.16
 _LAST_PACKET: Final = 0.02
 """Seconds until the stack releases a key that it held for the shortest time or longer."""
 
+_IN_FLIGHT: Final = "already in flight"
+"""What the library says when the peer's offer, or an earlier one, is not settled."""
+
 _STATUS: Final = re.compile(r"\s*(?P<code>[1-6]\d\d)\s*(?P<reason>.*)")
 _OF_THE_PEER: Final = frozenset(
     {baresip.Event.CALL_RINGING, baresip.Event.CALL_PROGRESS, baresip.Event.CALL_ESTABLISHED, baresip.Event.CALL_CLOSED}
@@ -60,6 +63,7 @@ class _Call:
     pump: Pump | None = None
     task: asyncio.Task[None] | None = None
     ours: bool = False
+    held: bool = False
     pressed_ns: int = 0
     peer_spoke: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -87,6 +91,7 @@ class BaresipBackend:
             "dtmf": self._dtmf,
             "hold": self._hold,
             "resume": self._resume,
+            "as_before": self._as_before,
             "transfer": self._transfer,
             "probe": self._probe,
         }
@@ -128,7 +133,7 @@ class BaresipBackend:
         try:
             answer = await self._do[command["do"]](command)
         except Exception as error:  # the owner's command cannot be carried out, and it is told why
-            self.channel.answer(number, error=f"{type(error).__name__}: {error}")
+            self.channel.answer(number, error=f"{type(error).__name__}: {error}", busy=_IN_FLIGHT in str(error))
         else:
             self.channel.answer(number, **(answer or {}))
 
@@ -267,13 +272,20 @@ class BaresipBackend:
             await call._send_digit(_RELEASED)
 
     async def _hold(self, command: Fields) -> None:
-        await self._call(command).call.hold()
-        self.channel.tell("media", call=command["call"], status="local_hold")
+        await self._set_hold(command, hold=True)
 
     async def _resume(self, command: Fields) -> None:
+        await self._set_hold(command, hold=False)
+
+    async def _set_hold(self, command: Fields, *, hold: bool) -> None:
         taken = self._call(command)
-        await taken.call.resume()
-        self._tell_media(taken, "active")
+        await (taken.call.hold() if hold else taken.call.resume())
+        taken.held = hold
+        self._tell_media(taken, "local_hold" if hold else "active")
+
+    async def _as_before(self, command: Fields) -> None:
+        """Go on as before an offer that the peer refused: the stack acts on what it offers without waiting."""
+        await self._set_hold(command, hold=not self._call(command).held)
 
     async def _transfer(self, command: Fields) -> None:
         taken = self._call(command)

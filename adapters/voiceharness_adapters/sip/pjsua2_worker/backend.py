@@ -40,6 +40,9 @@ _LOG_LEVEL: Final = 5
 _QUIT_WITHOUT_NETWORK: Final = 3
 _JITTER_BUFFER_MS: Final = 40
 _PREFERRED: Final = 255
+_EINVALIDOP: Final = 70013
+"""PJ_EINVALIDOP, which a new offer gets while another one is under way."""
+
 
 Fields = dict[str, Any]  # Any: what JSON can hold
 
@@ -85,6 +88,7 @@ class Pjsua2Backend:
             "dtmf": self._dtmf,
             "hold": self._hold,
             "resume": self._resume,
+            "as_before": lambda _command: None,  # a refused offer changes nothing here
             "transfer": self._transfer,
             "probe": self._probe,
         }
@@ -131,7 +135,8 @@ class Pjsua2Backend:
         try:
             answer = self._do[command["do"]](command)
         except pj.Error as error:
-            self.channel.answer(number, error=f"{error.reason} ({error.title})")
+            busy = error.status == _EINVALIDOP and command["do"] in ("hold", "resume")
+            self.channel.answer(number, error=f"{error.reason} ({error.title})", busy=busy)
         except Exception as error:  # the owner's command cannot be carried out, and it is told why
             self.channel.answer(number, error=f"{type(error).__name__}: {error}")
         else:
