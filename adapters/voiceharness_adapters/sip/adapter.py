@@ -22,7 +22,6 @@ from voiceharness.errors import (
     LocalProtocolError,
     OptionError,
     PendingTransportError,
-    RemoteProtocolError,
     UnsupportedCapabilityError,
 )
 from voiceharness.events import EndOfStream, RemoteHangup
@@ -40,6 +39,7 @@ from voiceharness_adapters.sip.endpoint import SipEndpoint
 from voiceharness_adapters.sip.evidence import call_facts, trust_reasons
 from voiceharness_adapters.sip.inbox import Inbox
 from voiceharness_adapters.sip.media import UserMedia
+from voiceharness_adapters.sip.outcome import why_not_up
 from voiceharness_adapters.sip.quality import RtpQuality
 from voiceharness_adapters.sip.reinvite import reinvite
 from voiceharness_adapters.sip.session import agreed_session
@@ -63,7 +63,6 @@ __all__ = ["Sip"]
 DEAD_PEER_TIMEOUT: Final = 2.0
 TRANSFER_TIMEOUT: Final = 10.0
 _DECLINE: Final = 603
-_CANCELLED: Final = 487
 
 
 class Sip(VoiceAgentAdapter):
@@ -195,7 +194,12 @@ class Sip(VoiceAgentAdapter):
         try:
             return await call.up(media_timeout=self._media_timeout or DEAD_PEER_TIMEOUT)
         except ConnectError as error:
-            raise self._verdict(call, error) from error
+            if call.end is None:
+                raise
+            final = self.endpoint.final_answer(call)
+            if final is None and call.end.final is not None:
+                final = call.end.final, call.end.reason
+            raise why_not_up(call.end, target=self.target, final=final) from error
 
     async def ringing(self) -> None:
         """Wait until the agent rings, or its call does; a call of the agent is then not answered, but left to ring."""
@@ -219,27 +223,6 @@ class Sip(VoiceAgentAdapter):
         if not self._lets_ring:
             await call.answer(200)
         return call
-
-    def _verdict(self, call: SipCall, error: ConnectError) -> Exception:
-        """Say why a call did not come up: refused by the peer, spoilt by it, or never reached."""
-        end = call.end
-        if end is None:
-            return error
-        words = f"{end.code} {end.reason}".strip()
-        if end.ours:
-            return CallRejectedError(f"sip: the call was given up: {words}", code=end.code, reason=end.reason)
-        if not self.target and end.code == _CANCELLED:
-            return CallRejectedError(f"sip: the agent gave its call up: {words}", code=end.code, reason=end.reason)
-        if not self.target:
-            return ConnectError(f"sip: the agent's call ended before its media was up: {words}")
-        final = self.endpoint.final_answer(call) or (end.final and (end.final, end.reason))
-        if not final:
-            return ConnectError(f"sip: {self.target} could not be reached: {words}")
-        code, reason = final
-        if code // 100 == 2:
-            return RemoteProtocolError(f"sip: the agent answered with a session that cannot be used: {words}")
-        what = "redirects the call, which is not followed" if code // 100 == 3 else "refused the call"
-        return CallRejectedError(f"sip: the agent {what}: {code} {reason}", code=code, reason=reason)
 
     async def disconnect(self) -> None:
         """End the call in whatever state it is; stop the worker if it is this call's own."""

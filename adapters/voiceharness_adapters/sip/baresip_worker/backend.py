@@ -12,15 +12,16 @@ import os
 import re
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import baresip
 
 from voiceharness.clock import NS, LoopClock
+from voiceharness_adapters.sip.baresip_worker.call import WorkerCall
 from voiceharness_adapters.sip.baresip_worker.configuration import extra_configuration, free_port, own_address
 from voiceharness_adapters.sip.baresip_worker.log import SipTrace
-from voiceharness_adapters.sip.baresip_worker.media import FRAME_MS, Pump
+from voiceharness_adapters.sip.baresip_worker.media import FRAME_MS
 from voiceharness_adapters.sip.channel import now_ns
 
 if TYPE_CHECKING:
@@ -38,10 +39,6 @@ _SETTLES_WITHIN: Final = 0.5
 _MANY_CALLS: Final = 40
 _MANY_EVENTS: Final = 400
 _LOG_LAG: Final = 0.05
-_RELEASED: Final = "R"
-_SHORTEST: Final = 0.16
-_LAST_PACKET: Final = 0.02
-"""Seconds until the stack releases a key that it held for the shortest time or longer."""
 
 _IN_FLIGHT: Final = "already in flight"
 """What the library says when the peer's offer, or an earlier one, is not settled."""
@@ -54,18 +51,14 @@ _CODECS: Final = {"PCMU": "PCMU/8000/1", "PCMA": "PCMA/8000/1", "G722": "G722/16
 _MEDIA_ENCRYPTION: Final = {"optional": "srtp", "mandatory": "srtp-mand", "dtls": "dtls_srtp"}
 
 
-@dataclass(slots=True, eq=False)
-class _Call:
-    """A call and what runs for it."""
-
-    number: int
-    call: baresip.Call
-    pump: Pump | None = None
-    task: asyncio.Task[None] | None = None
-    ours: bool = False
-    held: bool = False
-    pressed_ns: int = 0
-    peer_spoke: asyncio.Event = field(default_factory=asyncio.Event)
+_IN_A_CALL: Final[Mapping[str, Callable[[WorkerCall, Fields], Awaitable[None]]]] = {
+    "dtmf": WorkerCall.dtmf,
+    "hold": WorkerCall.hold,
+    "resume": WorkerCall.resume,
+    "as_before": WorkerCall.as_before,
+    "transfer": WorkerCall.transfer,
+    "probe": WorkerCall.probe,
+}
 
 
 class BaresipBackend:
@@ -75,7 +68,7 @@ class BaresipBackend:
         self.channel = channel
         self._runtime = baresip.Runtime()
         self._agent: baresip.UserAgent | None = None
-        self._calls: dict[int, _Call] = {}
+        self._calls: dict[int, WorkerCall] = {}
         self._options: Fields = {}
         self._trace = SipTrace(channel)
         self._early_events: deque[baresip.StackEvent] = deque(maxlen=_MANY_EVENTS)
@@ -88,12 +81,7 @@ class BaresipBackend:
             "dial": self._dial,
             "answer": self._answer,
             "hangup": self._hangup,
-            "dtmf": self._dtmf,
-            "hold": self._hold,
-            "resume": self._resume,
-            "as_before": self._as_before,
-            "transfer": self._transfer,
-            "probe": self._probe,
+            **{do: partial(self._in_call, ask) for do, ask in _IN_A_CALL.items()},
         }
 
     async def serve(self) -> None:
@@ -223,12 +211,12 @@ class BaresipBackend:
         self.channel.tell("incoming", call=number, user=call.peer or "", dialled=target, headers=headers)
 
     def _take_in(self, number: int, call: baresip.Call) -> None:
-        taken = self._calls[number] = _Call(number, call)
+        taken = self._calls[number] = WorkerCall(number, call, self.channel)
         for event in [event for event in self._early_events if event.call == call.handle]:
             self._early_events.remove(event)
             call._on_stack_event(event)  # the library does not give a call what came before it was made
             self._happened(taken, event)
-        call.on_dtmf(lambda digit: self._pressed(taken, digit))
+        call.on_dtmf(taken.pressed)
 
     async def _dial(self, command: Fields) -> None:
         call = await self._user_agent().dial(command["target"], command.get("headers") or None)
@@ -254,7 +242,7 @@ class BaresipBackend:
         refuses = taken.call.state is baresip.CallState.INCOMING
         await (taken.call.reject() if refuses else taken.call.hangup())
 
-    async def _give_up(self, taken: _Call) -> None:
+    async def _give_up(self, taken: WorkerCall) -> None:
         """Hang up once the peer has said anything: before that the stack sends no CANCEL, then or later."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_SETTLES_WITHIN):
@@ -262,45 +250,10 @@ class BaresipBackend:
         if taken.number in self._calls:
             await taken.call.hangup()
 
-    async def _dtmf(self, command: Fields) -> None:
-        if command["method"] != "rfc4733":
-            raise LookupError("baresip sends digits as RTP events only")
-        call = self._call(command).call
-        for digit in command["digits"]:
-            await call._send_digit(digit)  # what the library's own method does, with a length of one's own
-            await LoopClock().sleep(max(_SHORTEST, command["ms"] / 1000 - _LAST_PACKET))
-            await call._send_digit(_RELEASED)
+    async def _in_call(self, ask: Callable[[WorkerCall, Fields], Awaitable[None]], command: Fields) -> None:
+        await ask(self._call(command), command)
 
-    async def _hold(self, command: Fields) -> None:
-        await self._set_hold(command, hold=True)
-
-    async def _resume(self, command: Fields) -> None:
-        await self._set_hold(command, hold=False)
-
-    async def _set_hold(self, command: Fields, *, hold: bool) -> None:
-        taken = self._call(command)
-        await (taken.call.hold() if hold else taken.call.resume())
-        taken.held = hold
-        self._tell_media(taken, "local_hold" if hold else "active")
-
-    async def _as_before(self, command: Fields) -> None:
-        """Go on as before an offer that the peer refused: the stack acts on what it offers without waiting."""
-        await self._set_hold(command, hold=not self._call(command).held)
-
-    async def _transfer(self, command: Fields) -> None:
-        taken = self._call(command)
-        try:
-            await taken.call.transfer(command["target"])
-        except baresip.TransferFailed as error:
-            self.channel.tell("transfer", call=taken.number, code=603, reason=str(error), final=True)
-        else:
-            self.channel.tell("transfer", call=taken.number, code=200, reason="OK", final=True)
-
-    async def _probe(self, command: Fields) -> None:
-        """Say that the peer is there: nobody can ask it, and the stack would tell its BYE."""
-        self.channel.tell("alive", call=self._call(command).number, code=0)
-
-    def _call(self, command: Fields) -> _Call:
+    def _call(self, command: Fields) -> WorkerCall:
         taken = self._calls.get(command["call"])
         if taken is None:
             raise LookupError(f"call {command['call']} has ended")
@@ -308,48 +261,30 @@ class BaresipBackend:
 
     # What the stack tells
 
-    def _happened(self, taken: _Call, event: baresip.StackEvent) -> None:
+    def _happened(self, taken: WorkerCall, event: baresip.StackEvent) -> None:
         if event.event in _OF_THE_PEER:
             taken.peer_spoke.set()
         match event.event:
             case baresip.Event.CALL_RINGING:
-                self._tell_state(taken, "early", 180, "Ringing")
+                taken.tell_state("early", 180, "Ringing")
             case baresip.Event.CALL_PROGRESS:
-                self._start_media(taken)
-                self._tell_state(taken, "early", 183, "Session Progress")
+                taken.start_media(self._options["rate"])
+                taken.tell_state("early", 183, "Session Progress")
             case baresip.Event.CALL_ESTABLISHED:
-                self._start_media(taken)
-                self._tell_state(taken, "confirmed", 200, "OK")
+                taken.start_media(self._options["rate"])
+                taken.tell_state("confirmed", 200, "OK")
             case baresip.Event.CALL_HOLD:
-                self._tell_media(taken, "remote_hold")
+                taken.tell_media("remote_hold")
             case baresip.Event.CALL_RESUME:
-                self._tell_media(taken, "active")
+                taken.tell_media("active")
             case baresip.Event.CALL_DTMF_START:
                 taken.pressed_ns = now_ns()
             case baresip.Event.CALL_TRANSFER:
-                self._follow(taken)
+                self._run(taken.follow())
             case baresip.Event.CALL_CLOSED:
                 self._closed(taken, event.text or "")
 
-    def _start_media(self, taken: _Call) -> None:
-        if taken.pump is None:
-            taken.pump = Pump(taken.number, taken.call, self._options["rate"], self.channel)
-            taken.pump.on_ready = lambda: self._tell_media(taken, "active")
-            taken.task = asyncio.create_task(taken.pump.run(), name=f"media of call {taken.number}")
-
-    def _follow(self, taken: _Call) -> None:
-        """Follow a REFER: the new call has the number of the old one, and its ticks go on."""
-
-        async def follow() -> None:
-            before = taken.call
-            new = await before.accept_transfer()
-            taken.call = new
-            if taken.pump is not None:
-                taken.pump.follow(new)
-
-        self._run(follow())
-
-    def _closed(self, taken: _Call, text: str) -> None:
+    def _closed(self, taken: WorkerCall, text: str) -> None:
         found = _STATUS.match(text)
         code, reason = (int(found["code"]), found["reason"]) if found else (200, text or "ended")
         if taken.task is not None:
@@ -357,67 +292,14 @@ class BaresipBackend:
         self._calls.pop(taken.number, None)
         # The SIP messages come by the log, on a thread of its own; whoever hears of the end looks for the last of them.
         loop = asyncio.get_running_loop()
-        loop.call_later(_LOG_LAG, self._tell_state, taken, "ended", code, reason, code if found else None)
-
-    def _pressed(self, taken: _Call, digit: baresip.DigitEvent) -> None:
-        self.channel.tell(
-            "digit",
-            call=taken.number,
-            digit=digit.digit,
-            method="rfc4733",
-            ms=digit.duration_ms,
-            began_ns=taken.pressed_ns,
-        )
-
-    def _tell_state(self, taken: _Call, state: str, code: int, reason: str, final: int | None = None) -> None:
-        self.channel.tell(
-            "state",
-            call=taken.number,
-            state=state,
-            code=code,
-            reason=reason,
-            ours=taken.ours,
-            sip_id=taken.call.call_id or "",
-            stats=_statistics(taken),
-            final=final,
-        )
-
-    def _tell_media(self, taken: _Call, status: str) -> None:
-        self.channel.tell("media", call=taken.number, status=status)
+        loop.call_later(_LOG_LAG, taken.tell_state, "ended", code, reason, code if found else None)
 
     async def _tell_statistics(self) -> None:
         clock = LoopClock()
         while True:
             await clock.sleep(_STATS_PERIOD)
             for taken in list(self._calls.values()):
-                if taken.pump is not None:
-                    self.channel.tell("rtp", call=taken.number, stats=_statistics(taken))
-
-
-def _statistics(taken: _Call) -> Fields:
-    """Return what the stack counts; while the call lasts it counts frames that were heard, not packets."""
-    pump, final = taken.pump, taken.call.final_stats
-    if pump is None:
-        return {}
-    reserve = pump.reserve
-    own: Fields = {
-        "late": pump.late,
-        "frame_ms": FRAME_MS,
-        "received": reserve.heard,
-        "lost": max(0, reserve.lost),
-        "discarded": reserve.late,
-        "buffer_empty": reserve.begun,
-    }
-    if final is None:
-        return own
-    return own | {
-        "received": final.rx_packets,
-        "lost": final.rx_lost if final.jbuf_lost is None else final.jbuf_lost,
-        "jitter_ms": final.rx_jitter_ms or final.jbuf_jitter_ms or 0.0,
-        "sent": final.tx_packets,
-        "sent_lost": final.tx_lost,
-        "round_trip_ms": final.rtt_ms,
-    }
+                taken.tell_statistics()
 
 
 def run(channel: Channel) -> None:
