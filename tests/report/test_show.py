@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from tests.report.calls import answered_call
 from voiceharness.line.record import CallRecord, TimelineEvent
 from voiceharness.measure.metrics import Metrics, measure
 from voiceharness.report.show import timeline_text
+
+if TYPE_CHECKING:
+    from voiceharness.report.agent_words import AgentWords
 
 
 def call() -> tuple[CallRecord, Metrics]:
@@ -52,6 +56,12 @@ def test_turns_and_events_are_listed_in_time_order_with_their_figures() -> None:
 def test_steps_are_counted_from_one_as_in_the_verdict() -> None:
     steps = [line.split()[2:5] for line in timeline_text(*call(), width=120).splitlines() if "step_started" in line]
     assert [number for _step, number, _name in steps] == ["1", "2", "3", "4", "5"]
+
+
+def test_a_turn_of_the_agent_is_listed_with_its_words() -> None:
+    words: list[AgentWords] = [{"turn": 0, "text": "we open at nine", "by": "transcriber"}]
+    lines = timeline_text(*call(), words=words, width=120).splitlines()
+    assert "    2.001  agent  to 2.700  response_latency 0.501 s  heard: we open at nine" in lines
 
 
 def test_the_list_can_be_left_out() -> None:

@@ -34,7 +34,12 @@ def show_folder(*, folder: Path, width: int | None, ascii_only: bool, events: bo
     if (folder / RECORDING).exists():
         record = load_call(folder)
         picture = timeline_text(
-            record, measure(record), width=width or terminal_width(), ascii_only=ascii_only, events=events
+            record,
+            measure(record),
+            words=document.get("agent_words", ()),
+            width=width or terminal_width(),
+            ascii_only=ascii_only,
+            events=events,
         )
         tell(f"\n{picture}")
     return 0

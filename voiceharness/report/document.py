@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, cast
 
+from voiceharness.report.agent_words import agent_words
 from voiceharness.report.redaction import Redactor
 from voiceharness.report.serialization import from_json, plain
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from voiceharness.measure.metrics import Json
+    from voiceharness.report.agent_words import AgentWords
     from voiceharness.scenario.result import CallResult, Outcome, StepOutcome
 
 __all__ = [
@@ -169,6 +171,7 @@ class CallDocument(TypedDict):
     checks: list[CheckDocument]
     findings: list[FindingDocument]
     metrics: Measured | None
+    agent_words: list[AgentWords]
     clock: dict[str, float] | None
     facts: dict[str, Json]
 
@@ -194,6 +197,7 @@ def call_document(result: CallResult, *, secrets: Iterable[str] = ()) -> CallDoc
         "checks": plain(result.checks),
         "findings": plain(result.findings),
         "metrics": None if result.metrics is None else result.metrics.to_json(),
+        "agent_words": plain(agent_words(result)),
         "clock": plain(result.clock),
         "facts": plain(result.facts),
     }

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from voiceharness.report.agent_words import words_text
 from voiceharness.report.event_data import event_data
 from voiceharness.report.printable import fitted
 from voiceharness.report.waveform import ASCII_LEVELS, BLOCKS, waveform
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from voiceharness.line.record import CallRecord, EventKind, TimelineEvent
     from voiceharness.measure.metrics import Metrics
+    from voiceharness.report.agent_words import AgentWords
 
 __all__ = ["timeline_text"]
 
@@ -43,16 +45,23 @@ _LISTED: Final = frozenset({*_PINS, "answered", "step_started", "truncation_clai
 
 
 def timeline_text(
-    record: CallRecord, metrics: Metrics, *, width: int = 80, ascii_only: bool = False, events: bool = True
+    record: CallRecord,
+    metrics: Metrics,
+    *,
+    words: Iterable[AgentWords] = (),
+    width: int = 80,
+    ascii_only: bool = False,
+    events: bool = True,
 ) -> str:
     """Draw a call no wider than ``width`` characters (at least 40), with a list of its turns and events below.
 
-    Long calls take several rows. ``ascii_only`` draws without block characters. Ends with a line feed.
+    ``words`` are those of the agent's turns. Long calls take several rows. ``ascii_only`` draws without block
+    characters. Ends with a line feed.
     """
     picture = _Picture.of(record, min(max(width, _NARROWEST), _WIDEST), ascii_only)
     lines = [line for row in range(picture.rows) for line in picture.row(row)]
     if events:
-        lines += ["", *_moments(record, metrics)]
+        lines += ["", *_moments(record, metrics, words)]
     legend = ", ".join(f"{sign} {kind}" for kind, sign in _used_pins(record).items())
     if legend:
         lines += ["", f"({legend})"]
@@ -113,21 +122,22 @@ class _Picture:
         return "".join(pins).rstrip()
 
 
-def _moments(record: CallRecord, metrics: Metrics) -> list[str]:
+def _moments(record: CallRecord, metrics: Metrics, words: Iterable[AgentWords]) -> list[str]:
     """List turns and events in time order, one in a line, with their time in seconds."""
-    moments = [*_turns(metrics), *_events(record.events)]
+    moments = [*_turns(metrics, words), *_events(record.events)]
     moments.sort(key=lambda moment: moment[0])
     return [f"{at / record.rate:9.3f}  {text}" for at, text in moments]
 
 
-def _turns(metrics: Metrics) -> Iterator[tuple[int, str]]:
+def _turns(metrics: Metrics, words: Iterable[AgentWords]) -> Iterator[tuple[int, str]]:
+    said = {each["turn"]: f"  {words_text(each)}" for each in words}
     latencies = {exchange.answer: exchange.latency for exchange in metrics.exchanges if exchange.answer is not None}
     for turn in metrics.user_turns:
         yield turn.onset, f"user   to {turn.offset / metrics.rate:.3f}  {turn.text}".rstrip()
     for index, turn in enumerate(metrics.agent_turns):
         latency = latencies.get(index)
         answer = "" if latency is None else f"  response_latency {latency:.3f} s"
-        yield turn.onset, f"agent  to {turn.offset / metrics.rate:.3f}{answer}"
+        yield turn.onset, f"agent  to {turn.offset / metrics.rate:.3f}{answer}{said.get(index, '')}"
 
 
 def _events(events: Iterable[TimelineEvent]) -> Iterator[tuple[int, str]]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voiceharness.measure.finding import Finding
     from voiceharness.measure.metrics import Metrics
     from voiceharness.scenario.expectations import CheckResult
+    from voiceharness.scenario.understanding import Understood
 
 __all__ = ["EXIT_CODES", "CallFailed", "CallResult", "Outcome", "StepOutcome", "StepResult", "Trust", "outcome_of"]
 
@@ -81,9 +82,9 @@ class CallResult:
     """Everything known about one call.
 
     ``record`` is None if the call was never answered. ``checks`` are all expectations, met and unmet, in the order in
-    which they were judged. ``error`` is what broke the call, with its cause. ``facts`` names engines and versions, has
-    the fingerprints of scenario and user audio, and what the transport tells of the call; ``artefacts`` are files that
-    it keeps, by name.
+    which they were judged. ``understood`` are the agent's turns as the harness's transcriber understood them.
+    ``error`` is what broke the call, with its cause. ``facts`` names engines and versions, has the fingerprints of
+    scenario and user audio, and what the transport tells of the call; ``artefacts`` are files that it keeps, by name.
     """
 
     scenario: str
@@ -95,6 +96,7 @@ class CallResult:
     checks: tuple[CheckResult, ...] = ()
     metrics: Metrics | None = None
     findings: tuple[Finding, ...] = ()
+    understood: tuple[Understood, ...] = ()
     record: CallRecord | None = None
     ended_by: str = ""
     ended_reason: str = ""

@@ -7,13 +7,19 @@ given what there is.
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from voiceharness.clock import LoopClock, run_real, run_virtual
-from voiceharness.errors import MissingExtraError, OptionError, UnsupportedCapabilityError, VirtualTimeError
+from voiceharness.errors import (
+    MissingExtraError,
+    OptionError,
+    SpeechError,
+    UnsupportedCapabilityError,
+    VirtualTimeError,
+)
 from voiceharness.line.opening import open_line
 from voiceharness.line.settings import LineSettings
 from voiceharness.line.word_source import AnyWords, TranscribedWords, TransportWords
@@ -21,6 +27,7 @@ from voiceharness.scenario.identity import audio_fingerprint, scenario_fingerpri
 from voiceharness.scenario.player import Player
 from voiceharness.scenario.preparation import prepare
 from voiceharness.scenario.unanswered import ends_before_answer, play_unanswered
+from voiceharness.scenario.understanding import heard_turns
 from voiceharness.scenario.verdicts import Run, evidence_of, judge_call, result_of
 from voiceharness.speech.engines import DEFAULT_TRANSCRIBER, make_synthesizer, make_transcriber
 from voiceharness.speech.live import live_transcriber
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
 
     from voiceharness.adapter import VoiceAgentAdapter
     from voiceharness.capabilities import AdapterCapabilities
+    from voiceharness.line.line import Line
     from voiceharness.line.word_source import WordSource
     from voiceharness.scenario.result import CallResult, StepResult
     from voiceharness.scenario.scenario import Scenario
@@ -150,7 +158,7 @@ async def _supervised(
 async def _call(run: Run, speech: SpeechEngines, on_step: Callable[[StepResult], None], slot: Slot | None) -> None:
     scenario = run.scenario
     run.facts["scenario"] = scenario_fingerprint(scenario)
-    _refuse_what_is_missing(run)
+    _refuse_what_is_missing(run, speech)
     if ends_before_answer(scenario.steps[0]):
         await play_unanswered(run, on_step)
         return
@@ -190,9 +198,27 @@ async def _call(run: Run, speech: SpeechEngines, on_step: Callable[[StepResult],
         if slot is not None:
             await slot.until_judging()
         await judge_call(run, player)
+        await _understand(run, speech, line)
 
 
-def _refuse_what_is_missing(run: Run) -> None:
+def _words_beside(scenario: Scenario) -> bool:
+    """Whether a scenario names a transcriber although none of its steps needs words: they are to be shown, then."""
+    return scenario.transcriber is not None and not scenario.needs_words
+
+
+async def _understand(run: Run, speech: SpeechEngines, line: Line) -> None:
+    """Transcribe a finished call of an agent that sent no words; a failure is told, and is no fault of the call."""
+    if run.evidence is None or not _words_beside(run.scenario) or line.downlink.words():
+        return
+    try:
+        async with AsyncExitStack() as stack:
+            words = await _transcriber(run, speech, stack)
+            run.understood = await heard_turns(words, line, run.evidence.metrics.agent_turns)
+    except (MissingExtraError, SpeechError) as error:
+        run.facts["transcriber_error"] = str(error)
+
+
+def _refuse_what_is_missing(run: Run, speech: SpeechEngines) -> None:
     adapter, scenario = run.adapter, run.scenario
     missing = run.capabilities.missing(scenario.requires)
     if missing:
@@ -203,6 +229,9 @@ def _refuse_what_is_missing(run: Run) -> None:
             f"scenario {scenario.name!r} runs at {scenario.rate} Hz, but adapter {adapter.name!r} was made for "
             f"{adapter.rate} Hz; give both the same rate"
         )
+    if _words_beside(scenario):
+        with suppress(MissingExtraError):  # the call needs no words, so it is made without them
+            make_transcriber(speech.transcriber or scenario.transcriber)
 
 
 def _synthesizer(run: Run, speech: SpeechEngines) -> Synthesizer:

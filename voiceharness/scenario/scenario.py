@@ -46,6 +46,9 @@ class Scenario:
     and ``transcriber`` name what speaks and understands for the harness (None: the default). ``adapter`` and
     ``options`` say what to call when nothing else does. ``place`` is where the scenario stands in its file.
 
+    A transcriber is used where a step or a limit needs words that the agent does not send. One that is named tells
+    after any other call too what such an agent said, to be shown with its turns.
+
     Raises:
         ScenarioError: if a field holds something it cannot, or the steps contradict each other.
     """

@@ -14,6 +14,7 @@ from voiceharness.measure.faults import find_faults
 from voiceharness.measure.metrics import measure
 from voiceharness.scenario.expectations import CheckResult, Evidence, judge
 from voiceharness.scenario.result import CallResult, Outcome, StepResult, Trust, outcome_of
+from voiceharness.scenario.understanding import Understood, heard_turns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -65,6 +66,7 @@ class Run:
     words: WordSource = field(default_factory=TransportWords)
     answered_after: float = 0.0
     evidence: Evidence | None = None
+    understood: tuple[Understood, ...] = ()
     error: BaseException | None = None
     steps: list[StepResult] = field(default_factory=list)
     checks: list[CheckResult] = field(default_factory=list)
@@ -92,8 +94,9 @@ async def evidence_of(run: Run, line: Line) -> Evidence:
 
 
 async def _agent_text(run: Run, line: Line, metrics: Metrics) -> str:
-    texts = [await run.words.text(line, turn.onset, turn.offset) for turn in metrics.agent_turns]
-    return " ".join(text for text in texts if text)
+    turns = await heard_turns(run.words, line, metrics.agent_turns)
+    run.understood = turns if run.words.name == "transcriber" else ()
+    return " ".join(turn.text for turn in turns if turn.text)
 
 
 async def judge_call(run: Run, player: Player) -> None:
@@ -136,7 +139,7 @@ def result_of(run: Run) -> CallResult:
         artefacts=dict(run.adapter.artefacts()),
     )
     if line is not None:
-        result = _with_call(result, line, run.evidence)
+        result = _with_call(replace(result, understood=run.understood), line, run.evidence)
     return replace(result, outcome=_outcome(result))
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tests.report.calls import answered_call
 from tests.report.html.showcase import showcase_call
 from voiceharness.line.record import CallRecord, TimelineEvent
 from voiceharness.report.document import call_document
 from voiceharness.report.html.moments import Moment, find_moments
+from voiceharness.scenario.understanding import Understood
 
 if TYPE_CHECKING:
     from voiceharness.line.record import EventKind, Value
@@ -50,6 +53,18 @@ def test_turns_latencies_and_findings_stand_where_the_metrics_put_them() -> None
 def test_a_turn_of_the_agent_carries_its_words() -> None:
     first = next(moment for moment in shown() if moment.row == "agent")
     assert first.label == "Thank you for calling Lakeside Dental. How"
+
+
+def test_a_turn_in_the_words_of_the_transcriber_is_marked_as_heard() -> None:
+    result = answered_call()
+    assert result.metrics is not None
+    assert result.record is not None
+    first = result.metrics.agent_turns[0]
+    heard = replace(result, understood=(Understood(first.onset, first.offset, "we open at nine"),))
+    told, untold = (each for each in find_moments(call_document(heard), result.record) if each.row == "agent")
+    assert (told.label, told.tone) == ("heard: we open at nine", "heard")
+    assert told.detail == "agent, as the harness's transcriber heard it: we open at nine"
+    assert (untold.label, untold.detail, untold.tone) == ("agent turn 2", "agent: agent turn 2", "")
 
 
 def test_a_barge_in_is_shown_with_what_came_of_it() -> None:

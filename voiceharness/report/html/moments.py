@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from voiceharness.report.agent_words import words_text
 from voiceharness.report.event_data import event_data
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ __all__ = ["Moment", "Row", "find_moments", "whole_call_impairments"]
 Row = Literal["events", "line", "user", "latencies", "agent", "words", "findings", "steps"]
 """The rows of the time line; the words of the agent have one of their own, for a closer look."""
 
-Tone = Literal["", "good", "warning", "bad", "quiet"]
+Tone = Literal["", "good", "warning", "bad", "quiet", "heard"]
 
 Figures: TypeAlias = Mapping[str, Any]  # Any: a JSON object of a document
 
@@ -49,7 +50,7 @@ def find_moments(call: CallDocument, record: CallRecord) -> list[Moment]:
         *_barge_ins(metrics),
         *_user(metrics),
         *_latencies(metrics),
-        *_agent(metrics, record),
+        *_agent(call, metrics),
         *_words(record),
         *_findings(call),
         *_steps(call),
@@ -165,15 +166,21 @@ def _user(metrics: Figures) -> Iterator[Moment]:
         yield Moment("user", "utterance", each["onset"], each["offset"], said, f"user: {said}")
 
 
-def _agent(metrics: Figures, record: CallRecord) -> Iterator[Moment]:
-    turns = metrics.get("agent_turns", ())
-    said: list[list[str]] = [[] for _ in turns]
-    for word in record.of_kind("word_heard") if turns else ():
-        begun = sum(turn["onset"] < _end(word) for turn in turns)
-        said[max(0, begun - 1)].append(str(word.data.get("text", "")))
-    for number, (turn, words) in enumerate(zip(turns, said, strict=True), start=1):
-        label = " ".join(words) or f"agent turn {number}"
-        yield Moment("agent", "agent_turn", turn["onset"], turn["offset"], label, f"agent: {label}")
+_WHOSE_WORDS: Final[Mapping[str, tuple[str, Tone]]] = {
+    "agent": ("agent", ""),
+    "transcriber": ("agent, as the harness's transcriber heard it", "heard"),
+}
+
+
+def _agent(call: CallDocument, metrics: Figures) -> Iterator[Moment]:
+    # A call that was saved by an earlier version tells of no words.
+    known = {words["turn"]: words for words in call.get("agent_words", ())}
+    for index, turn in enumerate(metrics.get("agent_turns", ())):
+        words = known.get(index)
+        label = f"agent turn {index + 1}" if words is None else words_text(words)
+        whose, tone = _WHOSE_WORDS["agent" if words is None else words["by"]]
+        detail = f"{whose}: {label if words is None else words['text']}"
+        yield Moment("agent", "agent_turn", turn["onset"], turn["offset"], label, detail, tone)
 
 
 def _start(word: TimelineEvent) -> int:
