@@ -127,18 +127,6 @@ def test_one_way_delay_shifts_both_directions() -> None:
     assert received(agent, AudioChunk)[0][0] == pytest.approx(0.32, abs=1e-9)
 
 
-def test_agent_speaking_follows_heard_sound() -> None:
-    async def body(line: Line) -> list[tuple[int, bool]]:
-        seen = []
-        for second in (0.4, 0.6, 1.9, 2.2, 2.6):
-            await line.until_position(line.settings.samples(second))
-            seen.append((round(second * 1000), line.agent_speaking.is_set()))
-        return seen
-
-    agent = ScriptedPhoneAgent([(0.5, tone(440, 5.0)), (2.0, Flush())])
-    assert on_line(agent, body) == [(400, False), (600, True), (1900, True), (2200, False), (2600, False)]
-
-
 def test_the_agents_hang_up_ends_the_call_and_cuts_what_was_not_heard() -> None:
     """Case A56: the goodbye is still in the queue when the agent hangs up."""
     agent = ScriptedPhoneAgent([(0.0, tone(440, 3.0)), (0.2, RemoteHangup("bye", 16))])

@@ -2,9 +2,9 @@
 
 Theory of operation. :func:`~voiceharness.line.opening.open_line` connects an adapter and yields a :class:`Line` whose
 sample 0 is the answer. Three tasks run until the call ends: *uplink* sends a user frame at each deadline (unless the
-transport keeps time and asks for frames itself), *downlink* takes what arrives, *watch* sets and clears
-``agent_speaking``. Whoever drives the line (the scenario engine, ``call()``) places sound on the user's track and
-awaits positions; it never touches media.
+transport keeps time and asks for frames itself), *downlink* takes what arrives, *watch*
+(:mod:`voiceharness.line.speaking`) sets and clears ``agent_speaking``. Whoever drives the line (the scenario engine,
+``call()``) places sound on the user's track and awaits positions; it never touches media.
 
 The call ends once: by the agent, by the user, at a limit, or because the transport failed. Nothing here raises for
 that. Waits return None, ``ended`` says by whom and why, and ``record()`` gives the evidence up to that sample.
@@ -13,7 +13,6 @@ that. Waits return None, ``ended`` says by whom and why, and ``record()`` gives 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING
 
 from voiceharness.audio.chunk import AudioChunk
@@ -339,7 +338,7 @@ class Line:
         while True:
             end = uplink.sent + uplink.frame
             await wait_for(end)
-            if self._nobody_there:
+            if self.ended is not None or self._agent_left:
                 return
             if not adapter.is_connected:
                 raise PendingTransportError(adapter.name, "send the user's audio")
@@ -369,25 +368,6 @@ class Line:
             case _:
                 self.downlink.event(item, at)
         return True
-
-    async def watch_speech(self) -> None:
-        """Set ``agent_speaking`` while the agent is heard, and note when that changes."""
-        position, pause = 0, self.settings.samples(self.settings.pause)
-        while (onset := await self.until(partial(self.downlink.onset_after, position))) is not None:
-            self.agent_speaking.set()
-            self.timeline.note(onset, "agent_onset")
-            await self.until(partial(self._silence_over, onset, pause), on=NOTHING)
-            offset = min((self.downlink.silence_after(onset, pause) or (self.now, 0))[0], self.now)
-            self.agent_speaking.clear()
-            self.timeline.note(offset, "agent_offset")
-            position = max(offset, onset + 1)
-
-    def _silence_over(self, onset: int, pause: int) -> int:
-        """Return where the agent stops to count as speaking: at a flush, or when a pause has lasted."""
-        if self.downlink.flushed_at > onset:
-            return self.downlink.flushed_at
-        silence = self.downlink.silence_after(onset, pause)
-        return onset if silence is None else silence[1]
 
     def _answer_mark(self, mark: PendingMark, flushed: bool) -> None:
         due = self.downlink.flushed_at if flushed else mark.due

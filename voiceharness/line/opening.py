@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from voiceharness.clock import NS, LoopClock
 from voiceharness.errors import ConnectError
 from voiceharness.line.line import Line
+from voiceharness.line.speaking import watch_speech
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -74,7 +76,10 @@ async def _disconnect_anyway(adapter: VoiceAgentAdapter) -> None:
 
 @asynccontextmanager
 async def _tasks_of(line: Line) -> AsyncIterator[None]:
-    works = {"downlink": line.run_downlink, "watch": line.watch_speech}
+    works: dict[str, Callable[[], Awaitable[None]]] = {
+        "downlink": line.run_downlink,
+        "watch": partial(watch_speech, line),
+    }
     if line.adapter.timing.paced_by == "line":
         works["uplink"] = line.run_uplink
     if line.sender is not None:
