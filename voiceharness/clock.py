@@ -22,12 +22,13 @@ import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import coroutine
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from voiceharness.virtual_loop import NS, VirtualLoop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Generator, Iterator
     from contextlib import AbstractContextManager
 
 __all__ = [
@@ -105,7 +106,7 @@ class LoopClock:
             if loop.try_advance(deadline_ns):
                 return
             if loop.waits_for_others(deadline_ns):
-                await asyncio.sleep(0)
+                await _the_others()
                 if loop.try_advance(deadline_ns):
                     return
         waiter = self._loop.create_future()
@@ -232,8 +233,12 @@ class Pacer:
         """Wait until a position is due. One that is past is still given to the loop in its order."""
         due = self.due_ns(position)
         await self._clock.sleep_until_ns(due)
-        late = self._clock.now_ns() - due
         self.ticks += 1
+        late = self._clock.now_ns() - due
+        if late:
+            self._came_late(due, late)
+
+    def _came_late(self, due: int, late: int) -> None:
         self._total_ns += late
         seconds = late / NS
         self.max_lateness = max(self.max_lateness, seconds)
@@ -256,6 +261,12 @@ class Pacer:
     def mean_lateness(self) -> float:
         """Mean lateness of the ticks so far, in seconds."""
         return self._total_ns / self.ticks / NS if self.ticks else 0.0
+
+
+@coroutine
+def _the_others() -> Generator[None]:
+    """Let whoever can run do so once, as a sleep of zero seconds does, which would be one more coroutine."""
+    yield
 
 
 def _wake(waiter: asyncio.Future[None]) -> None:
