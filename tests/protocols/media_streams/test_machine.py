@@ -253,6 +253,27 @@ def test_whatever_arrives_is_judged_and_nothing_is_raised(message: str | bytes) 
     assert isinstance(ends()[1].receive(message), Violation | Mark | Media | Clear | Stop)
 
 
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": "), (", ", ":"), (" ,", " : ")])
+@every_dialect
+def test_media_is_the_same_however_it_is_spaced_and_ordered(dialect: Dialect, separators: tuple[str, str]) -> None:
+    carrier, agent = ends(dialect)
+    for number, payload in enumerate((b"\xff", b"\xff", b"\1\2", b"\xff", b""), 1):
+        theirs, ours = json.loads(carrier.media(payload, 20 * number)), json.loads(agent.media(payload))
+        swapped = dict(reversed(theirs.items())) if number % 2 else theirs
+        assert agent.receive(json.dumps(swapped, separators=separators)) == Media(
+            payload, "inbound", number, 20 * number
+        )
+        assert carrier.receive(json.dumps(ours, separators=separators)) == Media(payload)
+
+
+def test_what_follows_a_payload_that_is_none_is_read_as_itself() -> None:
+    carrier = started()
+    heard = [carrier.receive(agents(MEDIA | {"media": {"payload": text}})) for text in ("AQ==", "AQ=", "AQ==", "Ag==")]
+    assert heard[0] == heard[2] == Media(b"\1")
+    assert kind_of(heard[1]) == "bad_base64"
+    assert heard[3] == Media(b"\2")
+
+
 # What the agent's end makes of a wrong carrier
 
 

@@ -126,8 +126,8 @@ class _Stream:
         if following is not self._state:
             self.state = following
 
-    def _usual_media(self, data: str | bytes) -> dict[str, Any] | None:
-        """Return the values of a media message of the usual shape, or None: look closer."""
+    def _usual_media(self, data: str | bytes) -> tuple[Media, str | None, int | None] | None:
+        """Return audio, stream and sequence number of a media message of the usual shape, or None: look closer."""
         return self._media.read(data) if isinstance(data, str) and len(data) <= self._max_message else None
 
     def _parse(self, data: str | bytes) -> tuple[str, Mapping[str, object]] | Violation:
@@ -236,9 +236,10 @@ class CarrierEnd(_Stream):
 
     def receive(self, data: str | bytes) -> Media | Mark | Clear | Violation:
         """Judge one message of the agent. Never raises."""
-        values = self._usual_media(data)
-        if values is not None and self.description.bidirectional:
-            return self._step("media") or self._judge("media", values, [])
+        usual = self._usual_media(data)
+        if usual is not None and self.description.bidirectional:
+            media, stream, _ = usual
+            return self._step("media") or self._judge("media", media, stream, [])
         parsed = self._parse(data)
         if isinstance(parsed, Violation):
             return parsed
@@ -252,20 +253,21 @@ class CarrierEnd(_Stream):
             values, extra = self._readers[kind].read(message)
         except Mismatch as mismatch:
             return Violation(mismatch.kind, f"in {kind}: {mismatch.detail}")
-        return self._judge(kind, values, extra)
+        return self._judge(kind, self._said(kind, values), values.get("stream"), extra)
 
-    def _judge(self, kind: str, values: dict[str, Any], extra: list[str]) -> Media | Mark | Clear | Violation:
-        stream = values.get("stream", self.description.stream)
-        if stream != self.description.stream:
-            return Violation("wrong_stream", f"{kind} for stream {ascii(stream)[:60]}, which is not this one")
-        said: Media | Mark | Clear
+    def _said(self, kind: str, values: Mapping[str, Any]) -> Media | Mark | Clear:
         match kind:
             case "media":
-                said = Media(values["payload"])
+                return Media(values["payload"])
             case "mark":
-                said = Mark(values["name"])
-            case _:
-                said = Clear()
+                return Mark(values["name"])
+        return Clear()
+
+    def _judge(
+        self, kind: str, said: Media | Mark | Clear, stream: str | None, extra: list[str]
+    ) -> Media | Mark | Clear | Violation:
+        if stream is not None and stream != self.description.stream:
+            return Violation("wrong_stream", f"{kind} for stream {ascii(stream)[:60]}, which is not this one")
         if extra:
             return Violation("extra_field", f"in {kind}: the unknown field {', '.join(extra[:3])}", said)
         if isinstance(said, Media) and said.payload.startswith(FILE_HEADERS):
@@ -309,9 +311,10 @@ class AgentEnd(_Stream):
 
     def receive(self, data: str | bytes) -> Message | Violation:
         """Judge one message of the carrier. Never raises."""
-        values = self._usual_media(data)
-        if values is not None:
-            return self._follow("media", values)
+        usual = self._usual_media(data)
+        if usual is not None:
+            media, stream, sequence = usual
+            return self._disorder("media", stream) or self._in_sequence("media", sequence, media)
         parsed = self._parse(data)
         if isinstance(parsed, Violation):
             return parsed
@@ -320,17 +323,16 @@ class AgentEnd(_Stream):
             values, _ = self._readers[kind].read(message)
         except Mismatch as mismatch:
             return Violation(mismatch.kind, f"in {kind}: {mismatch.detail}")
-        return self._follow(kind, values)
+        disorder = self._disorder(kind, values.get("stream"))
+        return disorder or self._in_sequence(kind, values.get("sequence"), self._take(kind, values))
 
-    def _follow(self, kind: str, values: Mapping[str, Any]) -> Message | Violation:
-        stream = values.get("stream")
+    def _disorder(self, kind: str, stream: str | None) -> Violation | None:
+        """Take a step of theirs, or say why it is none: of this stream, or at this time."""
         if self.started is not None and stream != self.started.stream:
             return Violation("wrong_stream", f"{kind} for stream {ascii(stream)[:60]}, which is not this one")
-        return self._step(kind) or self._in_sequence(kind, values)
+        return self._step(kind)
 
-    def _in_sequence(self, kind: str, values: Mapping[str, Any]) -> Message | Violation:
-        taken = self._take(kind, values)
-        sequence = values.get("sequence")
+    def _in_sequence(self, kind: str, sequence: int | None, taken: Message) -> Message | Violation:
         if sequence is None:
             return taken
         due, self._last_sequence = self._last_sequence + 1, sequence
@@ -340,7 +342,7 @@ class AgentEnd(_Stream):
 
     def _take(self, kind: str, values: Mapping[str, Any]) -> Message:
         match kind:
-            case "media":  # first, because it comes 50 times a second
+            case "media":
                 return Media(values["payload"], values["track"], values["chunk"], values["timestamp"])
             case "connected":
                 return Connected()

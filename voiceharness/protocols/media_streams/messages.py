@@ -8,7 +8,7 @@ The *carrier* opens the stream and sends ``Connected``, ``Start``, ``Media``, ``
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,9 +63,11 @@ class Start:
     rate: int = 8000
 
 
-@dataclass(frozen=True, slots=True)
-class Media:
-    """Audio, in the stream's encoding. From the carrier it has a track, a count and milliseconds since the start."""
+class Media(NamedTuple):
+    """Audio, in the stream's encoding. From the carrier it has a track, a count and milliseconds since the start.
+
+    A tuple, unlike the others: 50 are made every second, and it is made in half the time.
+    """
 
     payload: bytes
     track: str = ""
