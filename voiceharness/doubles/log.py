@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.events import CallEnded, Digit, Interrupted, MarkPlayed
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["CallLog", "LoggedItem"]
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedItem:
+class LoggedItem(NamedTuple):
     """One thing from the user's side; ``at`` is seconds after the agent answered."""
 
     at: float

@@ -56,16 +56,17 @@ class Endpointer:
 
     def feed(self, chunk: AudioChunk) -> list[UserSpeech]:
         """Take audio and return what was found in it: onsets, and offsets once the pause after them is over."""
-        if self._onset is None and not chunk.pcm.strip(b"\0"):
+        if self._onset is None and chunk.pcm == bytes(len(chunk.pcm)):
             self._position += len(self._rest) + len(chunk)
             self._rest = self._rest[:0]
             return []
         samples = np.concatenate((self._rest, chunk.samples)) if len(self._rest) else chunk.samples
         count = len(samples) // self._window
-        windows = samples[: count * self._window].astype(np.float64).reshape(count, self._window)
+        squares = samples[: count * self._window].astype(np.float64)
+        squares *= squares
         found: list[UserSpeech] = []
-        for loud in (np.einsum("ij,ij->i", windows, windows) > self._energy).tolist():
-            self._judge(loud, found)
+        for energy in squares.reshape(count, self._window).sum(axis=1).tolist():
+            self._judge(energy > self._energy, found)
         self._rest = samples[count * self._window :]
         return found
 
@@ -134,7 +135,7 @@ class _Conversation:
         if stops_after is not None and self._is_talking() and self._endpointer.speaking_for >= stops_after:
             self._call.flush()
             self._talks_until_ns = 0
-        if any(speech.offset is not None for speech in found):
+        if found and any(speech.offset is not None for speech in found):
             self._answer_after(self._agent.thinking)
 
     def _is_talking(self) -> bool:

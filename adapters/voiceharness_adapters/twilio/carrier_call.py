@@ -150,7 +150,9 @@ class CarrierCall:
     def send_audio(self, chunk: AudioChunk) -> None:
         """Carry the user's audio to every stream, and the prompt that the carrier plays to those that listen to it."""
         position = chunk.position or 0
-        payload = g711.encode(chunk.pcm) if chunk.pcm.strip(b"\0") else SILENCE * len(chunk)
+        pcm = chunk.pcm
+        silent = pcm == bytes(len(pcm))  # most of the time, as the user listens
+        payload = SILENCE * (len(pcm) // 2) if silent else g711.encode(pcm)
         if self.stream is not None:
             self.stream.send_audio(payload, position)
         if self.listening:
