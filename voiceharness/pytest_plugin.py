@@ -3,7 +3,7 @@
 * ``*.voice.yaml`` files are collected: each scenario is a test, and in a suite file each call. The call is made in the
   test's set-up, so a call that could not be made, or trusted, is an *error*, and only an unmet expectation is a
   *failure*. Tags are marks (``-m smoke``), and can be found with ``-k``. What a suite file limits over all its calls is
-  not judged here, because pytest may make them anywhere.
+  its last test, ``all_calls`` (:mod:`.pytest_limits`).
 * The fixture ``voice_call`` runs a scenario within a test and returns its result.
 * ``@pytest.mark.voiceharness(adapter=..., agent=..., virtual=..., **options)`` says what ``voice_call`` calls.
 
@@ -17,15 +17,17 @@ import os
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from voiceharness.errors import OptionError, VoiceHarnessError
+from voiceharness.pytest_limits import ALL_CALLS, LimitsItem, MadeCalls, limits_told, move_behind_their_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from voiceharness.agent import PhoneAgent
     from voiceharness.registry.target import Target
@@ -40,7 +42,9 @@ __all__ = [
     "VoiceItem",
     "pytest_addoption",
     "pytest_collect_file",
+    "pytest_collection_modifyitems",
     "pytest_configure",
+    "pytest_terminal_summary",
     "voice_call",
 ]
 
@@ -81,6 +85,22 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "voiceharness(adapter, agent, virtual, **options): what the fixture voice_call calls, and how",
     )
+    config.addinivalue_line("markers", f"{ALL_CALLS}: limits of all calls of a suite file")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Judge all calls of a suite file after they were made, also where another plugin shuffles the tests."""
+    move_behind_their_calls(items)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell what the limits of all calls came to; a broken one has been told as a failure."""
+    reports = (*terminalreporter.getreports("passed"), *terminalreporter.getreports("skipped"))
+    if told := [*limits_told(reports)]:
+        terminalreporter.section("limits of all calls")
+        for text in told:
+            terminalreporter.write_line(text)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> VoiceFile | None:
@@ -95,7 +115,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> VoiceFile 
 class VoiceFile(pytest.File):
     """A file of scenarios, or a suite file."""
 
-    def collect(self) -> Iterator[VoiceItem]:
+    def collect(self) -> Iterator[VoiceItem | LimitsItem]:
         """Read the file; one that cannot be used is an error with its line and column."""
         from voiceharness.errors import ConfigurationError
         from voiceharness.scenario.yaml_file import load_scenarios
@@ -103,8 +123,7 @@ class VoiceFile(pytest.File):
 
         try:
             if is_suite_file(self.path):
-                for call in _plan(self.config, self.path).calls:
-                    yield VoiceItem.from_parent(self, name=_name(call), scenario=call.job.scenario, planned=call)
+                yield from self._calls_and_limits(MadeCalls(_plan(self.config, self.path)))
                 return
             scenarios = load_scenarios(self.path)
         except ConfigurationError as error:
@@ -112,16 +131,32 @@ class VoiceFile(pytest.File):
         for scenario in scenarios:
             yield VoiceItem.from_parent(self, name=scenario.name, scenario=scenario)
 
+    def _calls_and_limits(self, calls: MadeCalls) -> Iterator[VoiceItem | LimitsItem]:
+        for number, call in enumerate(calls.plan.calls):
+            keep = partial(calls.keep, number)
+            yield VoiceItem.from_parent(self, name=_name(call), scenario=call.job.scenario, planned=call, keep=keep)
+        if calls.limits is not None:
+            yield LimitsItem.from_parent(self, name=ALL_CALLS, calls=calls)
+
 
 class VoiceItem(pytest.Item):
-    """One call as a test; the tags of its scenario are its marks. ``planned`` is what a suite file says of it."""
+    """One call as a test; the tags of its scenario are its marks.
+
+    ``planned`` is what a suite file says of it; ``keep`` is given what it came to, with the secrets in its options.
+    """
 
     def __init__(
-        self, *, scenario: Scenario, planned: PlannedCall | None = None, **options: Any
-    ) -> None:  # Any: pytest's own
+        self,
+        *,
+        scenario: Scenario,
+        planned: PlannedCall | None = None,
+        keep: Callable[[CallResult, Iterable[str]], None] = lambda _result, _secrets: None,
+        **options: Any,  # Any: pytest's own
+    ) -> None:
         super().__init__(**options)
         self.scenario = scenario
         self.planned = planned
+        self.keep = keep
         self.result: CallResult | None = None
         self.secrets: tuple[str, ...] = ()
         self.extra_keyword_matches.update(scenario.tags)
@@ -134,8 +169,12 @@ class VoiceItem(pytest.Item):
         """Make the call; what kept it from being judged is an error."""
         try:
             target, virtual = self._target()
-            self.result = self._impossible() or _call(self, self.scenario, target, virtual, number=1)
+            self.result = self._impossible() or _call(
+                self, self.scenario, target, virtual, number=1, keep=lambda result: self.keep(result, self.secrets)
+            )
         except VoiceHarnessError as error:
+            if self.planned is not None:
+                self.keep(self.planned.job.broken(error), self.secrets)
             pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
         if self.result.outcome not in ("passed", "failed", "unsupported"):
             pytest.fail(_told(self.result, self.secrets), pytrace=False)
@@ -159,9 +198,11 @@ class VoiceItem(pytest.Item):
         """Skip what the plan knows to be impossible, or return what it comes to where that shall fail."""
         if self.planned is None or self.planned.lacks is None:
             return None
+        result = self.planned.job.broken(self.planned.lacks)
+        self.keep(result, self.secrets)
         if _setting(self.config, "unsupported") != "fail":
             pytest.skip(f"unsupported: {self.planned.lacks}")
-        return self.planned.job.broken(self.planned.lacks)
+        return result
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Say where the scenario stands."""
@@ -226,8 +267,16 @@ def _marked(node: pytest.Item) -> dict[str, Any]:  # Any: as the marker's
     return marks
 
 
-def _call(node: pytest.Item, scenario: Scenario, target: Target, virtual: bool | None, *, number: int) -> CallResult:
-    """Make a call, save its evidence, and skip what is unsupported."""
+def _call(
+    node: pytest.Item,
+    scenario: Scenario,
+    target: Target,
+    virtual: bool | None,
+    *,
+    number: int,
+    keep: Callable[[CallResult], None] = lambda _result: None,
+) -> CallResult:
+    """Make a call, save its evidence, give it to ``keep``, and skip what is unsupported."""
     kept: list[CallResult] = []
     try:
         target.call(scenario, virtual=virtual, speech=_speech(node.config), keep=kept.append)
@@ -235,6 +284,7 @@ def _call(node: pytest.Item, scenario: Scenario, target: Target, virtual: bool |
         for result in kept:
             node.user_properties.append(("voiceharness_outcome", result.outcome))
             _save(node, result, target.options_for(scenario), number)
+            keep(result)
     if kept[0].outcome == "unsupported" and _setting(node.config, "unsupported") != "fail":
         pytest.skip(f"unsupported: {kept[0].error}")
     return kept[0]

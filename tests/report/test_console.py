@@ -10,9 +10,9 @@ from tests.report.calls import SUITE_OUTCOMES, answered_call, broken_call, made_
 from tests.report.suites import cell, missing_call
 from tests.report.suites import suite_call as placed
 from voiceharness.errors import AgentCrashedError, RunInterruptedError
-from voiceharness.report.console import call_text, suite_text, verdict_line
+from voiceharness.report.console import call_text, limits_text, suite_text, verdict_line
 from voiceharness.report.document import call_document
-from voiceharness.report.limits import SuiteLimits
+from voiceharness.report.limits import SuiteLimits, judge_suite
 from voiceharness.report.suite import suite_document
 from voiceharness.scenario.result import Trust
 
@@ -114,6 +114,16 @@ def test_a_suite_file_tells_cells_reruns_missing_calls_and_limits() -> None:
         ),
         "5 calls: 3 passed, 1 failed, 1 not made; 1 kept from the earlier run",
     ]
+
+
+def test_limits_can_be_told_without_the_calls() -> None:
+    calls = [placed(silent_call(), cell("ours"))]
+    judged = judge_suite(SuiteLimits(failed=0, longest_call=60.0), calls)
+    assert limits_text(judged, ascii_only=True) == (
+        "x limit broken: failed: 1 of 1 calls failed; at most 0 may, so 1 too many\n"
+        "    1. silence (ours, seed 0)\n"
+        "+ limit held: longest_call: at most 60 s: 1.500 s (n 1)\n"
+    )
 
 
 def test_an_interrupted_call_is_told_as_that_and_no_limit_is_judged() -> None:

@@ -10,14 +10,22 @@ from voiceharness.report.printable import printable
 from voiceharness.report.remarks import remarks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from voiceharness.report.document import CallDocument, CheckDocument, Distribution, Measured, StepDocument
     from voiceharness.report.limits import Contribution, LimitDocument
     from voiceharness.report.suite import SuiteCall, SuiteDocument
     from voiceharness.scenario.result import Outcome
 
-__all__ = ["call_text", "contribution_text", "suite_call_text", "suite_end_text", "suite_text", "verdict_line"]
+__all__ = [
+    "call_text",
+    "contribution_text",
+    "limits_text",
+    "suite_call_text",
+    "suite_end_text",
+    "suite_text",
+    "verdict_line",
+]
 
 _SIGNS: Final[Mapping[Outcome, tuple[str, str]]] = {
     "passed": ("✓", "+"),
@@ -85,6 +93,11 @@ def contribution_text(contribution: Contribution) -> str:
     """Name a call that has its part in a broken limit, with its figure."""
     value = contribution["value"]
     return f"{contribution['number']}. {contribution['call']}" + ("" if value is None else f": {_seconds(value)}")
+
+
+def limits_text(limits: Iterable[LimitDocument], *, ascii_only: bool = False) -> str:
+    """Describe the limits of all calls, a broken one with the calls that have the largest part in it."""
+    return printable("\n".join(line for limit in limits for line in _limit_lines(limit, ascii_only))) + "\n"
 
 
 def _earlier(each: SuiteCall) -> str:
