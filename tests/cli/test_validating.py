@@ -86,6 +86,24 @@ def test_an_adapter_that_reaches_nobody_is_an_error_with_its_place(adapter: str,
         assert f"nightly.yaml:3:12: adapter '{adapter}' needs {needs}" in ended.out + ended.err
 
 
+def test_an_agent_that_is_named_for_the_run_is_named_here_too(cli: Cli) -> None:
+    cli.write("nightly.yaml", "suite: n\nscenarios: [greeting.yaml]\nadapters: [{adapter: in_process}]\n")
+    ended = cli("validate", ".", "--agent", "tests.cli.agents:silent")
+    assert ended.code == 0
+    assert "ok: suite n: 1 calls" in ended.out
+    assert "ok: greeting (in_process; " in ended.out
+
+
+def test_an_agent_that_cannot_be_loaded_or_served_is_an_error(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = cli("validate", "greeting.yaml", "--agent", "tests.cli.agents:nobody")
+    assert ended.code == 2
+    assert "nobody" in ended.err
+    monkeypatch.setattr("voiceharness.cli.validating.hosting_adapters", frozenset)
+    ended = cli("validate", "greeting.yaml", "--agent", "tests.cli.agents:silent")
+    assert ended.code == 2
+    assert "adapter 'in_process' has no host that could serve an agent" in ended.err
+
+
 def test_variables_of_the_environment_need_not_be_set(cli: Cli) -> None:
     entry = "{agent: 'tests.cli.agents:silent', options: {goodbye: '${GOODBYE}'}}"
     cli.write("nightly.yaml", f"suite: n\nscenarios: [greeting.yaml]\nadapters: [{entry}]\n")

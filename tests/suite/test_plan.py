@@ -181,7 +181,7 @@ def test_what_is_wrong_is_told_though_variables_are_not_set_yet(plan: Planner) -
 
 
 def test_an_agent_needs_a_host(plan: Planner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voiceharness.suite.plan.plugins", lambda _group: ())
+    monkeypatch.setattr("voiceharness.suite.plan.hosting_adapters", frozenset)
     with pytest.raises(ConfigurationError, match=r":3:12: adapter 'in_process' has no host"):
         plan("adapters: [{adapter: in_process, agent: 'a:b'}]\n")
 

@@ -41,6 +41,7 @@ _PAGES = click.option(
     help="Of which calls to write a page to see and hear them.",
 )
 _ADAPTER = click.option("--adapter", metavar="NAME", help="Reach the agent over this adapter; see `adapters`.")
+_AGENT = click.option("--agent", metavar="MODULE:NAME", help="Serve this agent on the adapter's transport.")
 _SELECTION = (
     click.option("--tag", "tags", metavar="TAG", multiple=True, help="Take scenarios with this tag, or another given."),
     click.option("--without-tag", "without_tags", metavar="TAG", multiple=True, help="Leave out those with this tag."),
@@ -67,7 +68,7 @@ def _selecting(command: Callable[..., Any]) -> Callable[..., Any]:  # Any: as cl
 @click.argument("paths", type=_EXISTING, nargs=-1, required=True)
 @_selecting
 @_ADAPTER
-@click.option("--agent", metavar="MODULE:NAME", help="Serve this agent on the adapter's transport.")
+@_AGENT
 @_SET
 @click.option("--virtual/--real", default=None, help="Virtual or real time. Default: virtual where the adapter can.")
 @click.option("--seed", type=click.IntRange(min=0), help="Replace the seed of every scenario.")
@@ -98,6 +99,7 @@ def run(**options: Any) -> int:  # Any: one for each option above
 @app.command()
 @click.argument("paths", type=_EXISTING, nargs=-1, required=True)
 @_ADAPTER
+@_AGENT
 @_SET
 @_JSON
 def validate(**options: Any) -> int:  # Any: one for each option above

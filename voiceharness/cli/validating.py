@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ from voiceharness.cli.output import tell, tell_json
 from voiceharness.cli.planning import Request
 from voiceharness.errors import ConfigurationError, ScenarioError
 from voiceharness.registry import load_adapter
+from voiceharness.registry.options import load_agent
 from voiceharness.registry.settings import parse_settings
-from voiceharness.registry.target import Target
+from voiceharness.registry.target import Target, hosting_adapters, no_host
 from voiceharness.report.cells import cell_text
 from voiceharness.report.printable import printable
 from voiceharness.report.suite import suite_exit_code
@@ -28,9 +30,19 @@ if TYPE_CHECKING:
 __all__ = ["validate_files"]
 
 
-def validate_files(*, paths: Sequence[Path], adapter: str | None, settings: Sequence[str], as_json: bool) -> int:
-    """Read all files, and tell what each scenario needs, what of that its adapter lacks, and every error."""
-    entries = [entry for file in yaml_files(paths) for entry in _entries(file, adapter, settings)]
+def validate_files(
+    *, paths: Sequence[Path], adapter: str | None, agent: str | None, settings: Sequence[str], as_json: bool
+) -> int:
+    """Read all files, and tell what each scenario needs, what of that its adapter lacks, and every error.
+
+    Raises:
+        OptionError: if the agent cannot be loaded.
+    """
+    if agent is not None:
+        sys.path.insert(0, str(Path.cwd()))  # where `run` looks for it
+        load_agent(agent)
+    changes = Changes(adapter=adapter, agent=agent, settings=settings)
+    entries = [entry for file in yaml_files(paths) for entry in _entries(file, changes)]
     outcomes: list[Outcome] = [entry["outcome"] for entry in entries]
     code = suite_exit_code(outcomes)
     if as_json:
@@ -40,19 +52,19 @@ def validate_files(*, paths: Sequence[Path], adapter: str | None, settings: Sequ
     return code
 
 
-def _entries(file: Path, adapter: str | None, settings: Sequence[str]) -> list[dict[str, Any]]:  # Any: JSON
+def _entries(file: Path, changes: Changes) -> list[dict[str, Any]]:  # Any: JSON
     if is_suite_file(file):
-        return _suite_entries(file, adapter, settings)
+        return _suite_entries(file, changes)
     try:
-        return [_entry(file, scenario, adapter, settings) for scenario in load_scenarios(file)]
+        return [_entry(file, scenario, changes) for scenario in load_scenarios(file)]
     except ScenarioError as error:
         return [{"file": str(file), "outcome": "bad_scenario", "error": str(error)}]
 
 
-def _suite_entries(file: Path, adapter: str | None, settings: Sequence[str]) -> list[dict[str, Any]]:  # Any: JSON
+def _suite_entries(file: Path, changes: Changes) -> list[dict[str, Any]]:  # Any: JSON
     """Tell of the suite as a whole, then of each call of it that cannot be made."""
     try:
-        plan = Request([file], Path(), Changes(adapter=adapter, settings=settings)).plan(dialling=False)
+        plan = Request([file], Path(), changes).plan(dialling=False)
     except ConfigurationError as error:
         return [{"file": str(file), "outcome": "bad_scenario", "error": str(error)}]
     lacking = [call for call in plan.calls if call.lacks is not None]
@@ -67,10 +79,12 @@ def _skipped(file: Path, call: PlannedCall) -> dict[str, Any]:  # Any: JSON
     return {"file": str(file), "outcome": "unsupported", "scenario": name, "reason": str(call.lacks)}
 
 
-def _entry(file: Path, scenario: Scenario, adapter: str | None, settings: Sequence[str]) -> dict[str, Any]:  # Any: JSON
-    target = Target(adapter)
+def _entry(file: Path, scenario: Scenario, changes: Changes) -> dict[str, Any]:  # Any: JSON
+    target = Target(changes.adapter)
     name = target.adapter_for(scenario)
-    options = {**target.options_for(scenario), **parse_settings(settings, name)}
+    if changes.agent is not None and name not in hosting_adapters():
+        raise no_host(name)
+    options = {**target.options_for(scenario), **parse_settings(changes.settings, name)}
     missing = load_adapter(name).capabilities_for(options).missing(scenario.requires)
     return {
         "file": str(file),

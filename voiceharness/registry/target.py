@@ -22,11 +22,21 @@ if TYPE_CHECKING:
     from voiceharness.scenario.run import SpeechEngines
     from voiceharness.scenario.scenario import Scenario
 
-__all__ = ["DEFAULT_ADAPTER", "Target"]
+__all__ = ["DEFAULT_ADAPTER", "Target", "hosting_adapters", "no_host"]
 
 DEFAULT_ADAPTER: Final = "in_process"
 
 _NO_OPTIONS: Final[Mapping[str, object]] = MappingProxyType({})
+
+
+def hosting_adapters() -> frozenset[str]:
+    """Return the names of the adapters on whose transport an agent can be served."""
+    return frozenset(plugin.name for plugin in plugins(HOSTS))
+
+
+def no_host(adapter: str) -> OptionError:
+    """Return the error of an agent that is to be served on the transport of an adapter without a host."""
+    return OptionError(f"adapter {adapter!r} has no host that could serve an agent; reach it by its options")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +96,7 @@ class Target:
     def _host(self, adapter: str, options: Mapping[str, object]) -> AbstractAsyncContextManager[Mapping[str, object]]:
         if self.agent is None:
             return nullcontext(_NO_OPTIONS)
-        if adapter not in {plugin.name for plugin in plugins(HOSTS)}:
-            raise OptionError(f"adapter {adapter!r} has no host that could serve an agent; reach it by its options")
+        if adapter not in hosting_adapters():
+            raise no_host(adapter)
         agent = load_agent(self.agent) if isinstance(self.agent, str) else make_agent(self.agent)
         return hosted(load_host(adapter), agent, options)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from voiceharness.errors import ConfigurationError, OptionError, ScenarioError, UnsupportedCapabilityError
 from voiceharness.registry.options import REQUIRED, AdapterOption, options_of
-from voiceharness.registry.plugins import HOSTS, load_adapter, plugins
+from voiceharness.registry.plugins import load_adapter
 from voiceharness.registry.settings import parse_settings
-from voiceharness.registry.target import DEFAULT_ADAPTER
+from voiceharness.registry.target import DEFAULT_ADAPTER, hosting_adapters, no_host
 from voiceharness.report.redaction import Redactor
 from voiceharness.scenario.run import no_virtual_time
 from voiceharness.suite.selection import EVERYTHING, Selection, select
@@ -115,7 +115,7 @@ class _Way:
                 raise OptionError(f"adapter {name!r} has no option {given!r}; it has: {', '.join(known) or 'none'}")
         self._refuse_without_agent(job, name, [option for option in known.values() if option.name not in options])
         if job.agent is not None and name not in self.hosts:
-            raise OptionError(f"adapter {name!r} has no host that could serve an agent; reach it by its options")
+            raise no_host(name)
         capabilities = adapter.capabilities_for(options)
         if job.virtual and not capabilities.virtual_time:
             raise no_virtual_time(name, adapter.capabilities)
@@ -179,7 +179,7 @@ def plan_suite(
     """
     changes = changes or Changes()
     cases = select(suite.cases, suite.settings.select, changes.selection)
-    hosts = frozenset(plugin.name for plugin in plugins(HOSTS))
+    hosts = hosting_adapters()
     ways = [_Way(entry, changes, environment, hosts) for entry in _chosen(suite, changes.adapter)]
     points = (point for case in cases for way in ways for point in _points(suite, case, way))
     calls = tuple(
