@@ -42,6 +42,7 @@ class Endpointer:
     def __init__(self, rate: int, *, pause: float = 0.5, level_db: float = DEFAULT_LEVEL_DB) -> None:
         self._rate = rate
         self._window = round(WINDOW * rate)
+        self._ones = np.ones(self._window)
         self._pause = round(pause * rate)
         self._energy = self._window * (32768 * 10 ** (level_db / 20)) ** 2
         self._position = 0
@@ -65,7 +66,7 @@ class Endpointer:
         squares = samples[: count * self._window].astype(np.float64)
         squares *= squares
         found: list[UserSpeech] = []
-        for energy in squares.reshape(count, self._window).sum(axis=1).tolist():
+        for energy in squares.reshape(count, self._window).dot(self._ones).tolist():  # a sum, in a third of the time
             self._judge(energy > self._energy, found)
         self._rest = samples[count * self._window :]
         return found
