@@ -1,4 +1,7 @@
-"""Measure the Twilio carrier, side by side with a peer (`pip install streamdouble==0.3.0`) in the same run.
+"""Measure the Twilio carrier, side by side with peers in the same run.
+
+The peers: `pip install voicebench==0.2.0` (virtual: its own five turns in process; it has no stream in virtual time) and
+`pip install streamdouble==0.3.0` (one and load).
 
     python tools/bench_twilio.py virtual             an 18 s five-turn call to an ASGI agent: times real time
     python tools/bench_twilio.py one                 one call over a socket: lateness, overhead, latency error
@@ -23,6 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tools.bench_virtual import compare, peer, peer_example
 from voiceharness.audio import g711, signals
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import run_real, run_virtual
@@ -35,7 +39,7 @@ from voiceharness.scenario.triggers import seconds
 from voiceharness_adapters.twilio import Twilio, TwilioAgentApp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from voiceharness.scenario.result import CallResult
 
@@ -90,23 +94,19 @@ def conversation() -> Scenario:
 
 
 def bench_virtual(rounds: int) -> None:
-    """Time the call in processor seconds of one core, everything included."""
+    """Time the call in processor seconds of one core, everything included, and the peer's in turn with it."""
     scenario, answer = conversation(), AudioChunk.from_samples(signals.speech_like(2.5, seed=9))
 
     def call() -> CallResult:
         agent = TurnTakingAgent([answer], pause=0.3, thinking=0.35, stops_after=0.37)
         return run_virtual(run_call(scenario, Twilio(VOICE, app=TwilioAgentApp(agent))))
 
-    length = call().metrics
-    assert length is not None
-    spent = []
-    for _ in range(rounds):
-        start = time.process_time()
-        call()
-        spent.append(time.process_time() - start)
-    best, middle = min(spent), statistics.median(spent)
-    print(f"virtual: a call of {length.duration:.1f} s over ASGI takes {middle * 1000:.1f} ms (best {best * 1000:.1f})")
-    print(f"         {length.duration / middle:.0f}x real time, {1 / middle:.1f} calls/s (median of {rounds})")
+    contenders: dict[str, Callable[[], object]] = {"voiceharness, Twilio over ASGI": call}
+    try:
+        contenders["voicebench 0.2.0, in process"] = peer(peer_example())
+    except ImportError:
+        print("voicebench is not installed: no peer in this run")
+    compare(contenders, rounds)
 
 
 # One call
