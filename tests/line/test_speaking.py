@@ -29,8 +29,8 @@ def test_agent_speaking_follows_heard_sound() -> None:
 def test_a_pause_within_speech_is_bridged_and_both_edges_are_noted_where_they_were_heard() -> None:
     async def body(line: Line) -> list[tuple[str, int]]:
         await line.until_position(line.settings.samples(4.0))
-        kinds = ("agent_onset", "agent_offset")
-        return [(event.kind, round(event.at / 8)) for event in line.record().of_kind(*kinds)]
+        changes = line.record().of_kind("agent_onset", "agent_offset")
+        return [(event.kind, round(event.at / 8)) for event in changes]
 
     agent = ScriptedPhoneAgent([(0.5, tone(440, 1.0)), (1.6, tone(440, 0.4)), (3.0, tone(440, 0.5))])
     assert on_line(agent, body) == [
