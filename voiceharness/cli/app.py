@@ -136,6 +136,9 @@ def show(**options: Any) -> int:  # Any: one for each option above
 
 @app.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--transcriber", metavar="NAME", help="Ask this engine first what agents said that sent no words; see `doctor`."
+)
 @_JSON
 def report(**options: Any) -> int:  # Any: one for each option above
     """Write the pages of a saved run, or of one call, to see and hear it."""

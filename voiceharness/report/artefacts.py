@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voiceharness.measure.metrics import Json
+    from voiceharness.report.agent_words import AgentWords
     from voiceharness.report.document import CallDocument
     from voiceharness.scenario.result import CallResult
 
@@ -47,6 +48,7 @@ __all__ = [
     "RECORDING",
     "RESULT",
     "TIMELINE",
+    "add_agent_words",
     "add_facts",
     "add_to_manifest",
     "altered_files",
@@ -152,8 +154,23 @@ def add_facts(folder: str | Path, facts: Mapping[str, Json]) -> CallDocument:
     Raises:
         OptionError: if there is no saved call, or its folder cannot be written.
     """
+    return _with_additions(folder, {}, facts)
+
+
+def add_agent_words(folder: str | Path, words: Sequence[AgentWords], facts: Mapping[str, Json]) -> CallDocument:
+    """Add the words of the agent's turns to the result of a saved call, and facts of them, and return the result.
+
+    Phone numbers and credentials are kept out of it, as far as they show by themselves.
+
+    Raises:
+        OptionError: if there is no saved call, or its folder cannot be written.
+    """
+    return _with_additions(folder, {"agent_words": Redactor().plain(plain(words))}, facts)
+
+
+def _with_additions(folder: str | Path, fields: Mapping[str, Json], facts: Mapping[str, Json]) -> CallDocument:
     home, document = Path(folder), load_document(folder)
-    document["facts"] = {**document["facts"], **facts}
+    document = cast("CallDocument", {**document, **fields, "facts": {**document["facts"], **facts}})
     try:
         _write(home / RESULT, document)
         add_to_manifest(home, RESULT)
