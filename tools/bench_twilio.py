@@ -1,6 +1,6 @@
 """Measure the Twilio carrier, side by side with peers in the same run.
 
-The peers: `pip install voicebench==0.2.0` (virtual: its own five turns in process; it has no stream in virtual time) and
+The peers: `pip install voicebench==0.2.0` (virtual: its own five turns, in process, for it has no stream there) and
 `pip install streamdouble==0.3.0` (one and load).
 
     python tools/bench_twilio.py virtual             an 18 s five-turn call to an ASGI agent: times real time
