@@ -27,7 +27,9 @@ def pytest_configure() -> None:
 
     Where dask brings ``importlib_metadata``, that takes the finder of ``importlib.metadata`` away and puts its own in
     place. Imported first inside a test, ``pytester`` would take that one away as well: then nothing is installed.
+    And numpy's ``fft``, which numpy imports when it is first used, cannot be imported again once it is taken away.
     """
+    import_module("numpy.fft")
     with suppress(ImportError):
         import_module("importlib_metadata")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
