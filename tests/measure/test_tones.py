@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.measure.calls import noise, silence, speechlike, spoken, tone
-from voiceharness.measure.tones import frequency, pure_tone, rate_factor
+from voiceharness.measure.tones import frequency, peak_place, pure_tone, rate_factor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +20,13 @@ def test_the_frequency_of_a_tone_is_exact(hz: float, seconds: float) -> None:
     found, share = frequency(tone(hz, seconds), 8000)
     assert found == pytest.approx(hz, abs=0.1)
     assert share > 0.99
+
+
+def test_a_peak_lies_between_the_bins_and_on_the_bin_where_nothing_bends() -> None:
+    assert peak_place(np.exp(-np.square(np.arange(9) - 4.3)), 4) == pytest.approx(4.3)
+    assert peak_place(np.zeros(9), 4) == 4
+    assert peak_place(np.array([3.0, 2.0, 1.0]), 0) == 0
+    assert peak_place(np.array([1.0, 2.0, 3.0]), 2) == 2
 
 
 @pytest.mark.parametrize("sound", [speechlike(1), noise(1), spoken("agent_greeting"), silence(1), silence(0)])

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["frequency", "pure_tone", "rate_factor"]
+__all__ = ["frequency", "peak_place", "pure_tone", "rate_factor"]
 
 _PEEK = 0.05
 _PURITY = 0.9
@@ -28,11 +28,22 @@ def frequency(samples: NDArray[np.int16], rate: int) -> tuple[float, float]:
     peak, energy = int(np.argmax(power)), float(power.sum())
     if energy == 0.0 or not 0 < peak < len(power) - 1:
         return 0.0, 0.0
-    low, top, high = np.log(power[peak - 1 : peak + 2] + 1e-30)
-    place = peak + 0.5 * (low - high) / (low - 2 * top + high)
+    place = peak_place(power, peak)
     width = max(3, -(-6 * size // len(samples)))
     share = float(power[max(0, peak - width) : peak + width + 1].sum()) / energy
-    return float(place) * rate / (2 * size), share
+    return place * rate / (2 * size), share
+
+
+def peak_place(power: NDArray[np.float64], peak: int) -> float:
+    """Return where between the bins of a spectrum a peak lies: a parabola through the logarithm of three of them.
+
+    At either end of the spectrum, and where it is flat, that is the bin itself.
+    """
+    if not 0 < peak < len(power) - 1:
+        return float(peak)
+    low, top, high = np.log(power[peak - 1 : peak + 2] + 1e-30)
+    bend = low - 2 * top + high
+    return peak + 0.5 * float(low - high) / float(bend) if bend < 0 else float(peak)
 
 
 def pure_tone(samples: NDArray[np.int16], rate: int) -> float | None:
