@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Overlap,
         ResponseLatency,
         StopLatency,
+        Tone,
         Transcript,
     )
     from voiceharness.scenario.many import run_calls
@@ -60,6 +61,7 @@ __all__ = [
     "Silence",
     "SpeechEngines",
     "StopLatency",
+    "Tone",
     "Transcript",
     "VoiceHarnessError",
     "Wait",
@@ -81,7 +83,7 @@ _HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "errors": ("VoiceHarnessError",),
     "scenario.checks": (
         *("Answered", "Dtmf", "Ended", "LongestSilence", "NoFault", "Overlap", "ResponseLatency", "StopLatency"),
-        "Transcript",
+        *("Tone", "Transcript"),
     ),
     "scenario.many": ("run_calls",),
     "scenario.result": ("CallFailed", "CallResult"),

@@ -17,6 +17,7 @@ from voiceharness.scenario.checks import (
     Overlap,
     ResponseLatency,
     StopLatency,
+    Tone,
     Transcript,
 )
 
@@ -29,6 +30,7 @@ ONE_OF_EACH: list[Expectation] = [
     LongestSilence(4.0),
     Dtmf("12#", by="user"),
     Transcript(contains="Tuesday", lacks="sorry", matches=r"\bten\b"),
+    Tone(440, 1),
     Answered(within=5, code=200),
     Ended(by="agent", within=30, cause="486"),
     NoFault(["dead_air"]),
@@ -45,6 +47,7 @@ def test_kinds_are_stable() -> None:
         "silence",
         "dtmf",
         "transcript",
+        "tone",
         "answered",
         "ended",
         "no_fault",
@@ -69,6 +72,9 @@ def test_an_expectation_is_a_frozen_value(expectation: Expectation) -> None:
             lambda: Transcript(matches="(ten"),
             "transcript: '(ten' is no regular expression (missing ), unterminated subpattern at position 0)",
         ),
+        (lambda: Tone(-440), "tone: hz takes hertz, a number above 0, not -440"),
+        (lambda: Tone(20), "tone: hz takes 40 Hz or more, not 20 Hz"),
+        (lambda: Tone(440, 0.05), "tone: duration takes 0.1 s or more, not 0.05 s"),
         (lambda: Ended(by="nobody"), "ended: by takes agent or user or limit, not 'nobody'"),  # type: ignore[arg-type] # the point
         (lambda: Answered(code=-1), "answered: code takes a whole number of at least 0, not -1"),
         (lambda: NoFault("dead_air"), "no_fault: kinds takes a list, not 'dead_air'"),  # type: ignore[arg-type] # the point

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.measure.calls import noise, silence, spoken, tone
 from voiceharness.line.record import CallRecord, TimelineEvent
 from voiceharness.measure.answers import Exchange
 from voiceharness.measure.barge_ins import BargeIn
@@ -25,12 +26,15 @@ from voiceharness.scenario.checks import (
     Overlap,
     ResponseLatency,
     StopLatency,
+    Tone,
     Transcript,
 )
 from voiceharness.scenario.expectations import CheckResult, Evidence, judge, judge_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 __all__: list[str] = []
 
@@ -334,13 +338,116 @@ def test_faults_are_counted_by_kind(expectation: NoFault, findings: Sequence[Fin
     assert ("heard" in result.explanation) is bool(measured)
 
 
+def heard(*sounds: NDArray[np.int16]) -> Evidence:
+    """What is known of a call in which the agent is heard, after half a second."""
+    agent = np.concatenate((silence(0.5), *sounds, silence(0.5)))
+    record = CallRecord(RATE, np.zeros_like(agent), agent)
+    return Evidence(measure(record), record=record)
+
+
+@pytest.mark.parametrize(
+    ("expectation", "evidence", "measured"),
+    [
+        (Tone(440), heard(tone(440, 0.5)), "heard 440.0 Hz for 0.500 s from 0.500 s on"),
+        (Tone(440, 1.0), heard(tone(440, 1.0)), "heard 440.0 Hz for 1.000 s from 0.500 s on"),
+        (Tone(440, 1.0), heard(tone(440.9, 1.02)), "heard 440.9 Hz for 1.020 s from 0.500 s on"),
+        (Tone(440, 1.0), heard(tone(440, 0.3), silence(0.3), tone(440, 1)), "440.0 Hz for 1.000 s from 1.100 s on"),
+        (Tone(900), heard(tone(500, 1.0), tone(900, 0.5)), "heard 900.0 Hz for 0.500 s from 1.500 s on"),
+        (Tone(440, 1.0), heard(spoken("agent_greeting"), silence(0.5), tone(440, 1)), "440.0 Hz for 1.000 s"),
+        (Tone(440, 1.0), heard(tone(440, 1, -12) + noise(1, -25)), "heard 440.0 Hz for "),
+        (Tone(442, hz_tolerance=3), heard(tone(440, 0.5)), "heard 440.0 Hz"),
+        (Tone(440, 1.0, duration_tolerance=0.2), heard(tone(440, 1.15)), "for 1.150 s"),
+    ],
+)
+def test_a_tone_that_is_heard_as_wanted_passes(expectation: Tone, evidence: Evidence, measured: str) -> None:
+    result = in_step(expectation, evidence)
+    assert result.passed, result.explanation
+    assert measured in result.measured
+
+
+@pytest.mark.parametrize(
+    ("expectation", "evidence", "measured"),
+    [
+        (Tone(440), Evidence(quiet()), "the agent was silent"),
+        (Tone(440), heard(), "the agent was silent"),
+        (Tone(440), heard(noise(2)), "no tone in 2.000 s of the agent's sound"),
+        (Tone(440), heard(spoken("agent_offer")), "no tone in "),
+        (Tone(440, 1.0), heard(tone(441.5, 1.0)), "heard 441.5 Hz for 1.000 s from 0.500 s on"),
+        (Tone(440, 1.0), heard(tone(440, 0.96)), "heard 440.0 Hz for 0.960 s from 0.500 s on"),
+        (
+            Tone(440, 1.0),
+            heard(tone(440, 0.3), silence(0.3), tone(440, 0.9), tone(600, 1.0)),
+            "heard 440.0 Hz for 0.900 s from 1.100 s on, 440.0 Hz for 0.300 s from 0.500 s on, 600.0 Hz for 1.000 s",
+        ),
+        (
+            Tone(440),
+            heard(*(tone(hz, seconds) for hz, seconds in [(500, 0.2), (600, 0.3), (710, 0.4), (900, 0.5)])),
+            "heard 900.0 Hz for 0.500 s from 1.400 s on, 710.0 Hz for 0.400 s from 1.000 s on, 600.0 Hz for 0.300 s",
+        ),
+    ],
+)
+def test_another_sound_fails_and_tells_what_was_heard(expectation: Tone, evidence: Evidence, measured: str) -> None:
+    result = in_step(expectation, evidence)
+    assert not result.passed
+    assert result.measured.startswith(measured)
+    assert "times as fast" not in result.explanation
+
+
+@pytest.mark.parametrize(
+    ("expectation", "sound", "cause"),
+    [
+        (Tone(440, 1.0), tone(440 / 3, 3.0), "0.333 times as fast as it was made: 24 kHz audio treated as 8 kHz"),
+        (Tone(440, 1.0), tone(440 / 3, 3.05), "0.333 times as fast as it was made: 24 kHz audio treated as 8 kHz"),
+        (Tone(440, 1.0), tone(1320, 0.333), "3 times as fast as it was made: 8 kHz audio treated as 24 kHz"),
+        (Tone(440, 1.0), tone(220, 2.0), "0.5 times as fast as it was made: 16 kHz audio treated as 8 kHz"),
+        (
+            Tone(440, 1.0),
+            tone(660, 0.667),
+            "1.5 times as fast as it was made: 16 kHz audio treated as 24 kHz or 32 kHz audio treated as 48 kHz",
+        ),
+        (
+            Tone(440),
+            tone(440 / 3, 2.0),
+            "0.333 times as fast as it was made as far as the frequency alone tells: 24 kHz audio treated as 8 kHz",
+        ),
+    ],
+)
+def test_a_wrong_rate_is_named_with_its_factor(expectation: Tone, sound: NDArray[np.int16], cause: str) -> None:
+    """Case A34."""
+    result = in_step(expectation, heard(tone(700, 1.0), sound))
+    assert not result.passed
+    assert result.explanation.endswith(f"(it is played {cause})")
+
+
+@pytest.mark.parametrize("sound", [tone(1320, 1.0), tone(440 / 3, 1.0), tone(440, 3.0), tone(500, 0.88)])
+def test_a_factor_that_frequency_and_duration_do_not_share_is_no_wrong_rate(sound: NDArray[np.int16]) -> None:
+    result = in_step(Tone(440, 1.0), heard(sound))
+    assert not result.passed
+    assert "times as fast" not in result.explanation
+
+
+def test_of_many_tones_the_rest_are_counted() -> None:
+    result = in_step(Tone(440), heard(*(tone(hz, 0.3) for hz in (500, 600, 710, 900, 1200))))
+    assert result.measured.endswith(" and 2 more")
+
+
+def test_a_tone_is_told_in_full() -> None:
+    result = in_step(Tone(440, 1.0), heard(tone(440 / 3, 3.0)))
+    assert result.explanation == (
+        "wanted a tone of 440 ± 1 Hz for 1 ± 0.02 s: heard 146.7 Hz for 3.000 s from 0.500 s on "
+        "(it is played 0.333 times as fast as it was made: 24 kHz audio treated as 8 kHz)"
+    )
+    assert result.value == pytest.approx(3.0, abs=0.001)
+    assert in_step(Tone(440), heard()).explanation == "wanted a tone of 440 ± 1 Hz: the agent was silent"
+
+
 def test_a_recorded_call_is_judged_by_its_sound() -> None:
     """Case A01."""
     user, agent = np.zeros(8 * RATE, np.int16), np.zeros(8 * RATE, np.int16)
-    tone = (10000 * np.sin(2 * np.pi * 440 / RATE * np.arange(5 * RATE))).astype(np.int16)
-    agent[: 5 * RATE] = tone
+    sound = (10000 * np.sin(2 * np.pi * 440 / RATE * np.arange(5 * RATE))).astype(np.int16)
+    agent[: 5 * RATE] = sound
     start, end = round(1.5 * RATE), round(2.5 * RATE)
-    user[start:end] = tone[: end - start]
+    user[start:end] = sound[: end - start]
     events = (
         TimelineEvent(
             start, "user_utterance", {"onset": start, "offset": end, "source": "interrupt", "step": 0, "text": "wait"}

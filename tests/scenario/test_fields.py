@@ -13,6 +13,7 @@ from voiceharness.scenario.fields import (
     CHECKED,
     Count,
     Digits,
+    Hertz,
     Seconds,
     Text,
     check_fields,
@@ -37,6 +38,7 @@ class Sample:
     extra: Mapping[str, object] = field(default_factory=dict)
     digits: Digits | None = None
     count: Count = 0
+    pitch: Hertz = 440.0
     note: object = field(default=None, metadata={CHECKED: False})
 
 
@@ -52,6 +54,7 @@ def test_the_fields_are_described_from_the_annotations() -> None:
         "extra": None,
         "digits": "digits",
         "count": "count",
+        "pitch": "hertz",
     }
     assert [name for name, each in described.items() if each.required] == ["name"]
     assert [name for name, each in described.items() if each.many] == ["tags"]
@@ -85,6 +88,7 @@ def test_what_fits_is_accepted(sample: Sample) -> None:
             "sample: digits takes keypad digits as text, such as \"12#\", not '12a'",
         ),
         ({"digits": 12}, 'sample: digits takes keypad digits as text, such as "12#", not 12'),
+        ({"pitch": 0}, "sample: pitch takes hertz, a number above 0, not 0"),
         ({"count": -1}, "sample: count takes a whole number of at least 0, not -1"),
     ],
 )

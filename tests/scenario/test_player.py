@@ -8,16 +8,23 @@ import pytest
 
 from tests.scenario.playing import RATE, play, speech, tone
 from voiceharness.agent import AgentCall, PhoneAgent
+from voiceharness.audio import signals
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.doubles import Cue, ScriptedPhoneAgent, SilentAgent, TurnTakingAgent, paced
 from voiceharness.events import CallEnded, Digit, EndOfStream, Flush, RemoteHangup, TurnDone, Word, Words
 from voiceharness.measure.finding import FINDING_KINDS
-from voiceharness.scenario.checks import Ended, ResponseLatency
+from voiceharness.scenario.checks import Ended, ResponseLatency, Tone
 from voiceharness.scenario.steps import AnyStep, Check, Hangup, Hear, Interrupt, Press, Say, Silence, Wait
 from voiceharness.scenario.triggers import AfterSeconds, AfterWords
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from voiceharness.scenario.result import CallResult
+
+MADE_AT_24_KHZ = signals.tone(440, 1.0, 24000)
+MADE_AT_8_KHZ = signals.tone(440, 1.0, 8000)
 
 
 def failures(result: CallResult) -> list[str]:
@@ -323,6 +330,35 @@ def test_a_check_in_the_middle_judges_the_latest_turn() -> None:
         agent, Say(audio=tone(500, 1.0)), Hear(within=3), check, Say(audio=tone(500, 1.0)), Hear(within=9), check
     )
     assert [step.outcome for step in result.steps if step.label.startswith("check")] == ["done", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("samples", "rate", "outcome", "told"),
+    [
+        (MADE_AT_24_KHZ, 8000, "failed", ["146.7 Hz for 3.00", "0.333 times", "24 kHz audio treated as 8 kHz"]),
+        (MADE_AT_8_KHZ, 24000, "failed", ["1320.0 Hz for 0.33", " 3 times", "8 kHz audio treated as 24 kHz"]),
+        (MADE_AT_24_KHZ, 24000, "passed", ["440.0 Hz for 1.00"]),
+    ],
+    ids=["24 kHz called 8 kHz", "8 kHz called 24 kHz", "right"],
+)
+def test_a_tone_whose_rate_is_called_wrongly_is_heard_at_another_frequency(
+    samples: NDArray[np.int16], rate: int, outcome: str, told: list[str]
+) -> None:
+    """Case A34, over the door in the same process; as a step, and as a limit."""
+    agent = ScriptedPhoneAgent([(0.5, AudioChunk.from_samples(samples, rate))])
+    for result in (play(agent, Wait(5), Check(Tone(440, 1.0))), play(agent, Wait(5), limits=[Tone(440, 1.0)])):
+        assert result.outcome == outcome, result.explain()
+        (judged,) = (check for check in result.checks if check.kind == "tone")
+        for part in told:
+            assert part in judged.explanation
+
+
+def test_a_tone_is_judged_up_to_where_its_check_stands() -> None:
+    agent = ScriptedPhoneAgent([(0.5, tone(440, 1.0))])
+    result = play(agent, Wait(0.2), Check(Tone(440)), Wait(0.8), Check(Tone(440)), Check(Tone(440, 1.0)), Wait(1.0))
+    assert [check.passed for check in result.checks] == [False, True, False]
+    assert "the agent was silent" in result.checks[0].explanation
+    assert "440.0 Hz for 0.500 s" in result.checks[2].explanation
 
 
 def test_an_utterance_of_ten_seconds_takes_ten_seconds_whatever_the_agent_does() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from voiceharness.capabilities import Requirement
 from voiceharness.errors import ScenarioError
-from voiceharness.scenario.checks import Ended, Overlap, ResponseLatency, Transcript
+from voiceharness.scenario.checks import Ended, Overlap, ResponseLatency, Tone, Transcript
 from voiceharness.scenario.place import Place
 from voiceharness.scenario.scenario import LineProfile, Scenario
 from voiceharness.scenario.steps import AnyStep, Check, Hangup, Hear, Interrupt, Line, Press, Say, Wait
@@ -102,6 +102,11 @@ def test_options_are_copied_and_take_part_in_equality() -> None:
         ({"line": {"delay": 1}}, "scenario: line takes LineProfile, not {'delay': 1}"),
         ({"options": 3}, "scenario: options takes Mapping, not 3"),
         ({"limits": [ResponseLatency(1), ResponseLatency(p50=1)]}, "limits: response_latency is given twice"),
+        ({"steps": [Check(Tone(4000))]}, "tone: a line at 8000 Hz carries tones below 4000 Hz, not 4000 Hz"),
+        (
+            {"limits": [Tone(9000)], "rate": 16000},
+            "tone: a line at 16000 Hz carries tones below 8000 Hz, not 9000 Hz",
+        ),
     ],
 )
 def test_a_scenario_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -> None:
@@ -115,6 +120,14 @@ def test_an_error_about_a_step_points_to_the_step() -> None:
     with pytest.raises(ScenarioError) as caught:
         Scenario("x", steps, place=Place("a.yaml", 1, 1))
     assert str(caught.value) == "a.yaml:4:3: step 2 (say) comes after hangup: the call is over"
+
+
+def test_a_tone_that_the_line_cannot_carry_is_pointed_to() -> None:
+    steps: list[AnyStep] = [Wait(1), Check(Tone(5000), place=Place("a.yaml", 4, 3))]
+    with pytest.raises(ScenarioError) as caught:
+        Scenario("x", steps)
+    assert str(caught.value) == "a.yaml:4:3: tone: a line at 8000 Hz carries tones below 4000 Hz, not 5000 Hz"
+    assert Scenario("x", steps, rate=16000).rate == 16000
 
 
 def test_rejecting_a_call_is_a_whole_scenario() -> None:

@@ -71,6 +71,19 @@ def test_what_is_no_number_of_words_is_refused(text: str) -> None:
         units.parse_words(text)
 
 
+@pytest.mark.parametrize(("text", "hertz"), [("440Hz", 440.0), ("1.2 kHz", 1200.0), (".5khz", 500.0), ("146.7", 146.7)])
+def test_a_frequency_is_read_in_hertz(text: str, hertz: float) -> None:
+    assert units.parse_hertz(text) == hertz
+    assert units.parse_hertz(units.format_hertz(hertz)) == hertz
+
+
+@pytest.mark.parametrize("text", ["A4", "440 hertz", "1MHz", ""])
+def test_what_is_no_frequency_is_shown_with_what_would_be(text: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        units.parse_hertz(text)
+    assert str(caught.value) == f"{text!r} is not a frequency; write for example 440Hz or 1.2kHz"
+
+
 @pytest.mark.parametrize(("text", "decibels"), [("20dB", 20.0), ("-6 dB", -6.0), ("+1.5db", 1.5), ("+1", 1.0)])
 def test_decibels_have_a_sign(text: str, decibels: float) -> None:
     assert units.parse_decibels(text) == decibels

@@ -21,6 +21,7 @@ from voiceharness.scenario.checks import (
     Overlap,
     ResponseLatency,
     StopLatency,
+    Tone,
     Transcript,
 )
 from voiceharness.scenario.scenario import LineProfile, Scenario
@@ -64,6 +65,9 @@ expectations: st.SearchStrategy[Expectation] = st.one_of(
     st.builds(LongestSilence, amounts),
     st.builds(Dtmf, digits, st.sampled_from(["user", "agent"])),
     st.builds(Transcript, text, st.one_of(st.none(), text), st.just("^so")),
+    st.builds(
+        Tone, st.floats(40, 3999), st.one_of(st.none(), st.floats(0.1, 1e6)), amounts, duration_tolerance=amounts
+    ),
     st.builds(Answered, maybe, st.one_of(st.none(), st.integers(0, 999))),
     st.builds(Ended, st.sampled_from([None, "agent", "user", "limit"]), maybe, st.one_of(st.none(), text)),
     st.builds(NoFault, st.lists(st.sampled_from(FINDING_KINDS))),

@@ -16,6 +16,7 @@ from voiceharness.scenario.checks import (
     Overlap,
     ResponseLatency,
     StopLatency,
+    Tone,
     Transcript,
 )
 from voiceharness.scenario.place import Place
@@ -124,6 +125,8 @@ def test_every_step_expectation_and_trigger_has_its_name() -> None:
         ('check: {dtmf: "12#"}', Check(Dtmf("12#"))),
         ("check: {transcript: Tuesday}", Check(Transcript("Tuesday"))),
         ("check: {transcript: {lacks: sorry, by: user}}", Check(Transcript(lacks="sorry", by="user"))),
+        ("check: {tone: 440Hz}", Check(Tone(440.0))),
+        ("check: {tone: {hz: 1.2kHz, duration: 500ms, hz_tolerance: 2}}", Check(Tone(1200.0, 0.5, 2.0))),
         ("check: no_fault", Check(NoFault())),
         ("check: {no_fault: [backlog, dead_air]}", Check(NoFault(("backlog", "dead_air")))),
     ],
@@ -159,7 +162,8 @@ def test_a_missing_file_is_pointed_to(tmp_path: Path) -> None:
 
 
 STEPS = "hear, say, interrupt, press, wait, silence, line, hangup, check"
-CHECKS = "response_latency, stop_latency, overlap, silence, dtmf, transcript, answered, ended, no_fault"
+CHECKS = "response_latency, stop_latency, overlap, silence, dtmf, transcript, tone, answered, ended, no_fault"
+TONE_FIELDS = "1:27: tone has no 'length'; there are hz, duration, hz_tolerance, duration_tolerance"
 SECONDS = "a duration such as 800ms or 1.2s"
 DIGITS = 'keypad digits (0-9, *, #, A-D) in quotes, such as "12#"'
 TRIGGER = "800ms (of heard agent speech), 4 words or {said: which day}, or random, or {time: 12s} of the call"
@@ -271,6 +275,14 @@ TRIGGER = "800ms (of heard agent speech), 4 words or {said: which day}, or rando
         ("- check: {response_latency: }", "1:11: response_latency takes at least one of at_most, p50, p95"),
         ("- check: {no_fault: [ded_air]}", "1:22: kinds cannot be 'ded_air'; did you mean 'dead_air'?"),
         ("- check: {no_fault: leak}", "1:21: kinds takes a list, not 'leak'"),
+        (
+            "- check: {tone: {hz: high}}",
+            "1:22: hz: 'high' is not a frequency; write for example 440Hz or 1.2kHz",
+        ),
+        ("- check: {tone: 0}", "1:17: hz cannot be '0'; it takes a frequency such as 440Hz or 1.2kHz"),
+        ("- check: {tone: {hz: 440, length: 1s}}", TONE_FIELDS),
+        ("- check: {tone: {duration: 1s}}", "1:11: tone needs hz"),
+        ("- check: {tone: 20Hz}", "1:11: tone: hz takes 40 Hz or more, not 20 Hz"),
         (
             "- check: {transcript: {matches: (}}",
             "1:11: transcript: '(' is no regular expression (missing ), unterminated subpattern at position 0)",

@@ -15,7 +15,17 @@ from typing import ClassVar, Literal, TypeAlias
 from voiceharness.errors import ScenarioError
 from voiceharness.events import Party  # noqa: TC001 (read at run time to describe the fields)
 from voiceharness.measure.finding import FindingKind  # noqa: TC001 (read at run time to describe the fields)
-from voiceharness.scenario.fields import Count, Digits, Seconds, Text, check_fields, keep_tuples
+from voiceharness.measure.heard_tones import LOWEST_HZ, SHORTEST_TONE
+from voiceharness.scenario.fields import (
+    Count,
+    Digits,
+    Hertz,
+    PositiveSeconds,
+    Seconds,
+    Text,
+    check_fields,
+    keep_tuples,
+)
 from voiceharness.speech.text import normalize
 
 __all__ = [
@@ -29,6 +39,7 @@ __all__ = [
     "Overlap",
     "ResponseLatency",
     "StopLatency",
+    "Tone",
     "Transcript",
     "judges_words",
     "needs_the_end",
@@ -136,6 +147,30 @@ class Transcript:
 
 
 @dataclass(frozen=True, slots=True)
+class Tone:
+    """The agent is heard with a tone of this frequency, and of this duration where one is given.
+
+    A tone that was made at one sample rate and treated as if it were at another is heard at another frequency, and for
+    another time: the check then names the factor, and the two rates. Tones of 0.1 s and more are found, also two at
+    once, and in noise at least 3 dB below them; of several, one as wanted is enough.
+    """
+
+    hz: Hertz
+    duration: PositiveSeconds | None = None
+    hz_tolerance: Hertz = 1.0
+    duration_tolerance: PositiveSeconds = 0.02
+
+    kind: ClassVar[str] = "tone"
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.kind)
+        if self.hz < LOWEST_HZ:
+            raise ScenarioError(f"tone: hz takes {LOWEST_HZ:g} Hz or more, not {self.hz:g} Hz")
+        if self.duration is not None and self.duration < SHORTEST_TONE:
+            raise ScenarioError(f"tone: duration takes {SHORTEST_TONE:g} s or more, not {self.duration:g} s")
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """The call was answered, in time and with this code (a SIP status, for example) where one is given."""
 
@@ -179,7 +214,7 @@ class NoFault:
 
 
 Expectation: TypeAlias = (
-    ResponseLatency | StopLatency | Overlap | LongestSilence | Dtmf | Transcript | Answered | Ended | NoFault
+    ResponseLatency | StopLatency | Overlap | LongestSilence | Dtmf | Transcript | Tone | Answered | Ended | NoFault
 )
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
+from voiceharness.measure.heard_tones import find_tones
+from voiceharness.measure.sample_rates import rate_mix_ups
 from voiceharness.measure.spans import gaps, joined
 from voiceharness.scenario.checks import (
     Answered,
@@ -22,6 +24,7 @@ from voiceharness.scenario.checks import (
     Overlap,
     ResponseLatency,
     StopLatency,
+    Tone,
     Transcript,
 )
 from voiceharness.speech.text import find_phrase, normalize
@@ -29,12 +32,17 @@ from voiceharness.speech.text import find_phrase, normalize
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from voiceharness.line.record import CallRecord
     from voiceharness.measure.barge_ins import BargeIn
     from voiceharness.measure.finding import Finding
+    from voiceharness.measure.heard_tones import HeardTone
     from voiceharness.measure.metrics import Metrics
     from voiceharness.measure.percentiles import Distribution
+    from voiceharness.measure.sample_rates import RateMixUp
 
 __all__ = ["CheckResult", "Evidence", "judge", "judge_text", "quoted_words"]
+
+_TOLD_TONES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ class Evidence:
 
     ``agent_text``: the agent's heard words (None: nobody supplied them), ``words_by``: who did. ``answered_after``:
     seconds from dialling to the answer (None: not answered). ``ended_at``: seconds from the answer to the end (None:
-    the call goes on).
+    the call goes on). ``record`` has the sound itself (None: there is none).
     """
 
     metrics: Metrics
@@ -76,6 +84,7 @@ class Evidence:
     ended_at: float | None = None
     ended_reason: str = ""
     ended_code: int | None = None
+    record: CallRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +127,8 @@ def _verdict(expectation: Expectation, evidence: Evidence, *, limit: bool) -> _V
             return _dtmf(expectation, evidence.metrics)
         case Transcript():
             return _transcript(expectation, evidence)
+        case Tone():
+            return _tone(expectation, evidence)
         case Answered():
             return _answered(expectation, evidence)
         case Ended():
@@ -230,6 +241,72 @@ def _contains(wanted: str, text: str, by: str) -> _Verdict:
 def quoted_words(text: str, by: str) -> str:
     """Say which words were heard, and who supplied them."""
     return f"heard {text!r}, words by {by}" if text else f"heard no words, by {by}"
+
+
+# Tones
+
+
+def _tone(expectation: Tone, evidence: Evidence) -> _Verdict:
+    record = evidence.record
+    tones = () if record is None else find_tones(record.agent, record.rate)
+    if not tones:
+        talk = evidence.metrics.agent_talk
+        what = f"no tone in {talk:.3f} s of the agent's sound" if talk else "the agent was silent"
+        return _Verdict(False, _wanted_tone(expectation), what)
+    nearest = sorted(tones, key=lambda tone: _distance(expectation, tone))
+    best = nearest[0]
+    if _is_as_high(expectation, best) and _lasts_as_long(expectation, best):
+        return _Verdict(True, _wanted_tone(expectation), f"heard {_told(best)}", best.duration)
+    heard = ", ".join(map(_told, nearest[:_TOLD_TONES]))
+    more = f" and {len(nearest) - _TOLD_TONES} more" if len(nearest) > _TOLD_TONES else ""
+    return _Verdict(False, _wanted_tone(expectation), f"heard {heard}{more}", best.duration, _cause(expectation, best))
+
+
+def _wanted_tone(expectation: Tone) -> str:
+    wanted = f"a tone of {expectation.hz:g} ± {expectation.hz_tolerance:g} Hz"
+    if expectation.duration is None:
+        return wanted
+    return f"{wanted} for {expectation.duration:g} ± {expectation.duration_tolerance:g} s"
+
+
+def _told(tone: HeardTone) -> str:
+    return f"{tone.hz:.1f} Hz for {tone.duration:.3f} s from {tone.onset / tone.rate:.3f} s on"
+
+
+def _distance(expectation: Tone, tone: HeardTone) -> tuple[bool, bool, float]:
+    """Order tones: those as high as wanted, those that a mix-up explains, then by duration, or the longest."""
+    longer = -tone.duration if expectation.duration is None else abs(tone.duration - expectation.duration)
+    return not _is_as_high(expectation, tone), not _mix_ups(expectation, tone), longer
+
+
+def _is_as_high(expectation: Tone, tone: HeardTone) -> bool:
+    return abs(tone.hz - expectation.hz) <= expectation.hz_tolerance
+
+
+def _lasts_as_long(expectation: Tone, tone: HeardTone, factor: float = 1.0) -> bool:
+    """Whether a tone has the duration that is wanted, if it is played so many times as fast."""
+    if expectation.duration is None:
+        return True
+    wanted = expectation.duration / factor
+    slack = expectation.duration_tolerance if factor == 1.0 else max(expectation.duration_tolerance, 0.02 * wanted)
+    return abs(tone.duration - wanted) <= slack + 1 / tone.rate  # a sample more, as edges are whole samples
+
+
+def _mix_ups(expectation: Tone, tone: HeardTone) -> tuple[RateMixUp, ...]:
+    """Which mix-ups of sample rates explain a wrong frequency, and the duration with it where that is known."""
+    if _is_as_high(expectation, tone):
+        return ()
+    mix_ups = rate_mix_ups(tone.hz / expectation.hz, tone.rate)
+    return tuple(each for each in mix_ups if _lasts_as_long(expectation, tone, each.factor))
+
+
+def _cause(expectation: Tone, tone: HeardTone) -> str:
+    mix_ups = _mix_ups(expectation, tone)
+    if not mix_ups:
+        return ""
+    sure = "" if expectation.duration else " as far as the frequency alone tells"
+    played = f"it is played {mix_ups[0].factor:.3g} times as fast as it was made{sure}"
+    return f"{played}: {' or '.join(map(str, mix_ups))}"
 
 
 # The call

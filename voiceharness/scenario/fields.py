@@ -40,6 +40,7 @@ __all__ = [
     "Digits",
     "Field",
     "FileName",
+    "Hertz",
     "Kind",
     "Milliseconds",
     "PositiveNumber",
@@ -162,6 +163,17 @@ Probability: TypeAlias = Annotated[
 ]
 Decibels: TypeAlias = Annotated[
     float, Kind("decibels", "a level such as 20dB or -25dB", _is_number, units.parse_decibels, units.format_decibels)
+]
+Hertz: TypeAlias = Annotated[
+    float,
+    Kind(
+        "hertz",
+        "a frequency such as 440Hz or 1.2kHz",
+        lambda value: _is_number(value) and value > 0,
+        units.parse_hertz,
+        units.format_hertz,
+        in_python="hertz, a number above 0",
+    ),
 ]
 Count: TypeAlias = Annotated[
     int,

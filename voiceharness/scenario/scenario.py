@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final, TypeAlias
 from voiceharness.capabilities import Direction, Requirement
 from voiceharness.errors import ScenarioError
 from voiceharness.measure.finding import FindingKind  # noqa: TC001 (read at run time to describe the fields)
-from voiceharness.scenario.checks import Expectation, judges_words, needs_the_end
+from voiceharness.scenario.checks import Expectation, Tone, judges_words, needs_the_end
 from voiceharness.scenario.fields import (
     CHECKED,
     Count,
@@ -80,6 +80,7 @@ class Scenario:
         object.__setattr__(self, "options", dict(self.options))  # a copy: the value stays as it was checked
         _check_order(self)
         _check_limits(self)
+        _check_tones(self)
 
     @property
     def requires(self) -> tuple[Requirement, ...]:
@@ -124,6 +125,15 @@ def _check_limits(scenario: Scenario) -> None:
     for kind in kinds:
         if kinds.count(kind) > 1:
             raise _error(scenario.place, f"limits: {kind} is given twice")
+
+
+def _check_tones(scenario: Scenario) -> None:
+    """Refuse to wait for a tone that no line at this rate can carry."""
+    placed = [(step.expectation, step.place) for step in scenario.steps if isinstance(step, Check)]
+    for wanted, place in [*placed, *((limit, scenario.place) for limit in scenario.limits)]:
+        if isinstance(wanted, Tone) and wanted.hz >= scenario.rate / 2:
+            carries = f"a line at {scenario.rate} Hz carries tones below {scenario.rate // 2} Hz"
+            raise _error(place, f"tone: {carries}, not {wanted.hz:g} Hz")
 
 
 def _error(place: Place | None, message: str) -> ScenarioError:

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "format_decibels",
+    "format_hertz",
     "format_milliseconds",
     "format_number",
     "format_seconds",
     "format_words",
     "parse_decibels",
+    "parse_hertz",
     "parse_milliseconds",
     "parse_number",
     "parse_seconds",
@@ -38,6 +40,7 @@ _SECONDS: Final[Mapping[str, Decimal]] = {
 }
 _MILLISECONDS: Final[Mapping[str, Decimal]] = {"": Decimal(1), "ms": Decimal(1), "s": Decimal(1000)}
 _DECIBELS: Final[Mapping[str, Decimal]] = {"": Decimal(1), "db": Decimal(1)}
+_HERTZ: Final[Mapping[str, Decimal]] = {"": Decimal(1), "hz": Decimal(1), "khz": Decimal(1000)}
 _WORDS: Final[Mapping[str, Decimal]] = {"word": Decimal(1), "words": Decimal(1)}
 _PLAIN: Final[Mapping[str, Decimal]] = {"": Decimal(1)}
 
@@ -78,6 +81,15 @@ def parse_decibels(text: str) -> float:
     return float(_read(text, _DECIBELS, "a level", "20dB or -6dB", signed=True))
 
 
+def parse_hertz(text: str) -> float:
+    """Read a frequency in hertz: ``440Hz``, ``1.2 kHz``; a bare number is hertz.
+
+    Raises:
+        ScenarioError: if it is none, or negative.
+    """
+    return float(_read(text, _HERTZ, "a frequency", "440Hz or 1.2kHz"))
+
+
 def parse_number(text: str) -> float:
     """Read a plain number without a unit.
 
@@ -105,6 +117,11 @@ def format_words(words: int) -> str:
 def format_decibels(decibels: float) -> str:
     """Write decibels so that they are read back equal."""
     return f"{format_number(decibels)}dB"
+
+
+def format_hertz(hertz: float) -> str:
+    """Write a frequency so that it is read back equal."""
+    return f"{format_number(hertz)}Hz"
 
 
 def format_number(number: float) -> str:

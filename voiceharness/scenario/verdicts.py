@@ -90,6 +90,7 @@ async def evidence_of(run: Run, line: Line) -> Evidence:
         ended_at=ended.at / metrics.rate if ended else None,
         ended_reason=ended.reason if ended else "",
         ended_code=ended.code if ended else None,
+        record=record,
     )
 
 

@@ -12,7 +12,7 @@ from tests.adapters.twilio.wire_agent import Played, WireAgent, burst, media, ne
 from tests.measure.calls import spoken
 from voiceharness.audio import g711, signals
 from voiceharness.measure.tones import rate_factor
-from voiceharness.scenario.checks import NoFault
+from voiceharness.scenario.checks import NoFault, Tone
 from voiceharness.scenario.steps import Check, Wait
 
 if TYPE_CHECKING:
@@ -52,6 +52,39 @@ def test_sound_of_another_rate_is_heard_slow_or_fast(samples: NDArray[np.int16],
 
 
 @pytest.mark.parametrize(
+    ("samples", "outcome", "hz", "duration", "cause"),
+    [
+        (
+            signals.tone(440, 1.0, 24000),
+            "failed",
+            146.7,
+            3.0,
+            " (it is played 0.333 times as fast as it was made: 24 kHz audio treated as 8 kHz)",
+        ),
+        (
+            signals.tone(440, 1.0)[::3],
+            "failed",
+            1320.0,
+            0.333,
+            " (it is played 3 times as fast as it was made: 8 kHz audio treated as 24 kHz)",
+        ),
+        (signals.tone(440, 1.0), "passed", 440.0, 1.0, ""),
+    ],
+    ids=["sent as if 8 kHz", "decimated twice", "right"],
+)
+def test_a_known_tone_fails_at_another_rate_and_the_factor_is_named(
+    samples: NDArray[np.int16], outcome: str, hz: float, duration: float, cause: str
+) -> None:
+    """Case A34: the scenario says which tone is to be heard."""
+    agent = WireAgent(spread(g711.encode(samples.tobytes()), 0.0, 0.2))
+    result = play(agent, Wait(4), Check(Tone(440, 1.0))).result
+    assert result.outcome == outcome
+    (judged,) = (check for check in result.checks if check.kind == "tone")
+    wanted = "wanted a tone of 440 ± 1 Hz for 1 ± 0.02 s"
+    assert judged.explanation == f"{wanted}: heard {hz:.1f} Hz for {duration:.3f} s from 0.000 s on{cause}"
+
+
+@pytest.mark.parametrize(
     ("up", "down", "factor", "named"),
     [(3, 1, 1 / 3, "about 0.333 times as fast"), (1, 3, 3.0, "about 3 times as fast")],
     ids=["24 kHz sent as if 8 kHz", "8 kHz treated as 24 kHz"],
@@ -59,7 +92,7 @@ def test_sound_of_another_rate_is_heard_slow_or_fast(samples: NDArray[np.int16],
 def test_a_voice_made_at_another_rate_fails_and_the_factor_is_named(
     up: int, down: int, factor: float, named: str
 ) -> None:
-    """Case A34, (a) and (b), with a voice: of a tone nobody knows how high it was meant to be."""
+    """Case A34, (a) and (b), with a voice: that of a human is known, as a tone's frequency is only to the scenario."""
     wrong = np.clip(resample_poly(spoken("agent_offer").astype(float), up, down), -32768, 32767).astype(np.int16)
     played = play(WireAgent(spread(g711.encode(wrong.tobytes()), 0.0, 0.2)), Wait(len(wrong) / 8000 + 1))
     assert played.result.outcome == "failed"

@@ -27,7 +27,7 @@ wrong_law, wrong_encoding,     undoing the wrong decoding makes the sound 1.5 dB
 swapped_bytes
 noise_instead_of_speech        loud, and unpredictable whatever is undone
 silence_as_noise               the line stands at a constant level far from zero
-wrong_rate                     a voice below 78 Hz or above 340 Hz
+wrong_rate                     a voice below 78 Hz or above 340 Hz (of a tone, the check `tone` tells)
 aliasing                       samples in a regular pattern, from resampling without a low-pass (lines above 8 kHz)
 clicks_at_seams                the sound jumps at a tenth of the seams of a turn, three at least
 media_gap                      holes of 5 to 250 ms in mid-sound, 20 ms in all
