@@ -355,35 +355,6 @@ def test_the_result_and_the_error_of_the_run_come_back() -> None:
         run_virtual(fail())
 
 
-def test_a_closed_loop_takes_neither_timers_nor_callbacks() -> None:
-    loop = VirtualLoop()
-    loop.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        loop.call_later(1, int)
-    with pytest.raises(RuntimeError, match="closed"):
-        loop.call_soon(int)
-
-
-def test_in_debug_mode_a_callback_that_another_thread_schedules_unsafely_is_refused() -> None:
-    refused: list[RuntimeError] = []
-
-    def schedule(loop: asyncio.AbstractEventLoop) -> None:
-        try:
-            loop.call_soon(int)
-        except RuntimeError as error:
-            refused.append(error)
-
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-        loop.set_debug(True)
-        thread = threading.Thread(target=schedule, args=(loop,))
-        thread.start()
-        thread.join()
-
-    run_virtual(main())
-    assert "thread" in str(refused[0])
-
-
 # The pacer
 
 
