@@ -18,7 +18,9 @@ def test_callbacks_run_in_the_order_in_which_they_were_scheduled_but_for_those_t
         loop, ran = asyncio.get_running_loop(), list[int]()
         handles = [loop.call_soon(ran.append, number) for number in range(4)]
         handles[1].cancel()
-        await asyncio.sleep(0)
+        done = loop.create_future()
+        loop.call_soon(done.set_result, None)
+        await done
         return ran
 
     assert run_virtual(main()) == [0, 2, 3]
