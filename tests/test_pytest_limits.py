@@ -144,3 +144,10 @@ def test_with_xdist_calls_that_other_workers_made_leave_the_limits_unjudged(run:
 def test_a_file_of_scenarios_has_no_such_test(run: Pytester) -> None:
     (run.folder / "greeting.yaml").rename(run.folder / "greeting.voice.yaml")
     run(agent("answering")).assert_outcomes(passed=1)
+
+
+def test_a_module_that_is_skipped_as_a_whole_spoils_nothing(run: Pytester) -> None:
+    run.write(nightly__voice__yaml=suite(HELD), test_other__py='import pytest\npytest.importorskip("no_such_module")\n')
+    result = run("nightly.voice.yaml", "test_other.py")
+    result.assert_outcomes(passed=3, skipped=1)
+    result.stdout.fnmatch_lines(["suite nightly, all 2 calls:"])

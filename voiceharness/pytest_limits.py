@@ -113,9 +113,11 @@ def move_behind_their_calls(items: list[pytest.Item]) -> None:
         items.insert(max(behind, default=len(items)), item)
 
 
-def limits_told(reports: Iterable[pytest.TestReport]) -> Iterator[str]:
-    """Return what limits came to, of those reports that are of limits."""
+def limits_told(reports: Iterable[pytest.TestReport | pytest.CollectReport]) -> Iterator[str]:
+    """Return what limits came to, of those reports that are of limits; a module may have been skipped as a whole."""
     for report in reports:
+        if isinstance(report, pytest.CollectReport):
+            continue
         yield from (str(told) for name, told in report.user_properties if name == _TOLD and report.when == "call")
 
 
