@@ -21,6 +21,8 @@ from voiceharness_adapters.sip.ticks import Ticks
 from voiceharness_adapters.sip.watch import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from voiceharness.adapter import TurnTaker
     from voiceharness_adapters.sip.call import SipCall
     from voiceharness_adapters.sip.inbox import Inbox
@@ -206,10 +208,18 @@ class UserMedia:
                 self._held = event["status"] not in ("active", "error")
             case "rtp_fault":
                 kind = event["kind"]
-                self._find(Finding(kind, event["detail"], fault=kind in _FAULTS), event["at_ns"])
+                fault = Finding(kind, event["detail"], fault=kind in _FAULTS)
+                self._find_all(self._watch.take_fault(fault, event["at_ns"]), event["at_ns"])
+            case "rtp_late":
+                late = event["packets"], event["most_ns"], event["due_ns"]
+                self._find_all(self._watch.take_late(*late, event["at_ns"]), event["at_ns"])
             case "rtp":
-                for finding in self._watch.take(event["stats"], event["at_ns"], held=self._held):
-                    self._find(finding, event["at_ns"])
+                found = self._watch.take(event["stats"], event["at_ns"], held=self._held)
+                self._find_all(found, event["at_ns"])
+
+    def _find_all(self, findings: Iterable[Finding], at_ns: int) -> None:
+        for finding in findings:
+            self._find(finding, at_ns)
 
     def _find(self, finding: Finding, at_ns: int) -> None:
         """Tell the line, as a fault of the peer or as mere disorder."""
@@ -225,8 +235,7 @@ class UserMedia:
         """Hand on what still waits: the call has ended."""
         if self._waiting is not None:
             self._settle()
-        for finding in self._watch.finish(self._call.stats, at_ns):
-            self._find(finding, at_ns)
+        self._find_all(self._watch.finish(self._call.stats, at_ns), at_ns)
 
 
 def _ns(digit: Digit) -> int:

@@ -51,7 +51,8 @@ class RtpQuality:
     """RTP figures of one call, from the receiver's side.
 
     ``ran_dry`` counts how often the jitter buffer had nothing to play after the call's begin: what is heard after that
-    may be a frame or more late. ``opinion`` is the estimated mean opinion score, 1 to 4.5.
+    may be a frame or more late. ``opinion`` is the estimated mean opinion score, 1 to 4.5. ``skew_ms`` is by how much
+    the latest packets came later than their timestamps say, counted from the first; None where nobody knows.
     """
 
     received: int
@@ -64,6 +65,7 @@ class RtpQuality:
     round_trip_ms: float
     ran_dry: int
     opinion: float
+    skew_ms: float | None = None
 
     @classmethod
     def of(cls, stats: Mapping[str, float], *, codec: str) -> RtpQuality:
@@ -83,6 +85,7 @@ class RtpQuality:
             stats.get("round_trip_ms", 0.0),
             max(0, int(stats.get("buffer_empty", 0)) - 1),  # it is empty once before the first packet
             round(mean_opinion(rating(delay_ms, loss_percent, codec=codec)), 2) if total else 0.0,
+            round(stats["skew_ms"], 1) if "skew_ms" in stats else None,
         )
 
 

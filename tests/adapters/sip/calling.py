@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from voiceharness.line.record import CallRecord
     from voiceharness_adapters.sip import Sip
 
-__all__ = ["heard_from", "lag_of", "level", "mulaw_noise", "on_line", "stream", "tone_packet"]
+__all__ = ["heard_from", "lag_of", "level", "mulaw_noise", "on_line", "sent_as", "sent_at", "stream", "tone_packet"]
 
 Spoil = "Callable[[RtpPacket], Iterable[RtpPacket]]"
 
@@ -59,6 +59,24 @@ def stream(
                 peer.send(packet)
 
     return media
+
+
+def sent_as(packet_of: Callable[[int], tuple[float, RtpPacket]], *, packets: int = 150) -> Media:
+    """A peer that sends packets of its own, each at a time of its own, in seconds; in the order of those times."""
+
+    async def media(peer: SipPeer) -> None:
+        clock = LoopClock()
+        start = clock.now_ns()
+        for seconds, packet in sorted(map(packet_of, range(packets)), key=lambda due: due[0]):
+            await clock.sleep_until_ns(start + round(seconds * NS))
+            peer.send(packet)
+
+    return media
+
+
+def sent_at(due: Callable[[int], float], *, packets: int = 150) -> Media:
+    """A peer that sends each packet of a tone at a time of its own, in seconds; in the order of those times."""
+    return sent_as(lambda index: (due(index), tone_packet(index)), packets=packets)
 
 
 @asynccontextmanager

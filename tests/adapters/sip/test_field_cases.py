@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.adapters.sip.calling import level, mulaw_noise, on_line, stream
+from tests.adapters.sip.calling import level, mulaw_noise, on_line, sent_at, stream
 from tests.adapters.sip.peer import SDP, Reply, peer
-from voiceharness import AudioChunk, Hangup, LineProfile, Say, Scenario, Wait, run_call
+from voiceharness import AudioChunk, Hangup, LineProfile, NoFault, Say, Scenario, Wait, run_call
 from voiceharness.audio import g711
 from voiceharness.audio.signals import speech_like, tone
 from voiceharness.clock import NS, LoopClock, run_real
@@ -169,15 +169,42 @@ def test_the_senders_clock_is_tied_to_time() -> None:
     run_real(main())
 
 
+LATE = {"naive": 0.003, "absolute": 0.0}
+"""Seconds by which each frame of an agent is later than the one before: three times what case A48 says."""
+
+
+@pytest.mark.parametrize("sender", LATE)
+def test_an_agent_whose_packets_fall_behind_their_timestamps_fails_where_a_limit_says_so(sender: str) -> None:
+    """Case A48 (a) and (b), on a call of three seconds: 120 frames."""
+    late = LATE[sender]
+
+    async def main() -> CallResult:
+        async with peer(media=sent_at(lambda index: index * (0.02 + late))) as agent:
+            scenario = Scenario("skew", steps=[Wait(2.9), Hangup()], limits=[NoFault(["rtp_clock_skew"])])
+            return await run_call(scenario, Sip(agent.uri))
+
+    result = run_real(main())
+    frames = 2.9 / (0.02 + late)
+    assert float(str(result.facts["rtp_skew_ms"])) == pytest.approx(1000 * late * frames, abs=60 if late else 20)
+    assert result.outcome == ("failed" if late else "passed")
+    skewed = [found for found in result.findings if found.kind == "rtp_clock_skew"]
+    assert [found.severity for found in skewed] == ["warning"] * bool(late)
+
+
 STALL = 1.2
 
 
-def test_a_sender_that_was_stopped_sends_no_burst_and_its_call_is_not_trusted() -> None:
+def test_a_sender_that_was_stopped_sends_no_burst_but_timestamps_that_keep_time_and_is_not_trusted() -> None:
     """Case A48: after a stall of the worker the frames of that time are left out, not sent all at once."""
     arrivals: list[int] = []
+    packets: list[RtpPacket] = []
+
+    def heard(packet: RtpPacket, at_ns: int) -> None:
+        packets.append(packet)
+        arrivals.append(at_ns)
 
     async def main() -> None:
-        async with peer(media=stream(), heard=lambda _packet, at_ns: arrivals.append(at_ns)) as agent:
+        async with peer(media=stream(), heard=heard) as agent:
             adapter = Sip(agent.uri)
             async with on_line(adapter) as line:
                 line.say(tone(700, 3.0), at=800)
@@ -194,6 +221,12 @@ def test_a_sender_that_was_stopped_sends_no_burst_and_its_call_is_not_trusted() 
     assert gaps[after - 1] > 0.9 * STALL * NS
     burst = sum(at - arrivals[after] < NS // 10 for at in arrivals[after:])
     assert burst < 15
+    before, first = packets[after - 1], packets[after]
+    skipped = (first.timestamp - before.timestamp) / 8000
+    assert first.sequence - before.sequence == 1
+    assert skipped == pytest.approx(gaps[after - 1] / NS, abs=0.05)
+    steps = {packets[index + 1].timestamp - packets[index].timestamp for index in range(after, len(packets) - 1)}
+    assert steps == {160}
 
 
 def test_the_users_first_word_is_whole_though_media_came_late() -> None:

@@ -57,6 +57,22 @@ def test_sound_comes_back_bit_for_bit_with_one_lag() -> None:
     run_real(main())
 
 
+@pytest.mark.parametrize("codec", ["G722", "PCMU"])
+def test_an_agent_that_keeps_its_time_has_no_skew(codec: str) -> None:
+    """The timestamps of G.722 count half of its samples (RFC 3551, 4.5.2)."""
+
+    async def main() -> None:
+        async with host_at_16000() as target:
+            adapter = Sip(target["target"], rate=16000, codecs=codec)
+            async with on_line(adapter) as line:
+                await line.until_position(32000)
+            assert adapter.call_facts()["codec"] == codec
+            assert adapter.quality.received > 80
+            assert adapter.quality.skew_ms == pytest.approx(0, abs=20)
+
+    run_real(main())
+
+
 def test_g722_carries_wideband_sound() -> None:
     async def main() -> None:
         async with host_at_16000() as target:

@@ -28,13 +28,18 @@ def test_loss_and_delay_lower_the_score() -> None:
 
 
 def test_a_call_without_media_has_no_score() -> None:
-    assert RtpQuality.of({}, codec="") == RtpQuality(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0.0)
+    assert RtpQuality.of({}, codec="") == RtpQuality(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0.0, skew_ms=None)
 
 
 def test_figures_are_taken_from_the_statistics() -> None:
     quality = RtpQuality.of({"received": 90, "lost": 10, "jitter_ms": 1.5, "buffer_empty": 3}, codec="PCMU")
     assert (quality.received, quality.lost, quality.jitter_ms, quality.ran_dry) == (90, 10, 1.5, 2)
     assert 3.0 < quality.opinion < 3.6
+
+
+def test_the_skew_is_none_where_nobody_measures_it() -> None:
+    assert RtpQuality.of({"received": 90}, codec="PCMU").skew_ms is None
+    assert RtpQuality.of({"received": 90, "skew_ms": 140.04}, codec="PCMU").skew_ms == 140.0
 
 
 def test_counts_of_several_streams_are_summed_and_levels_are_not() -> None:

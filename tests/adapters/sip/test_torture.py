@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.adapters.sip.calling import heard_from, level, on_line, stream, tone_packet
+from tests.adapters.sip.calling import heard_from, level, on_line, sent_as, sent_at, stream, tone_packet
 from tests.adapters.sip.peer import peer
 from voiceharness.clock import NS, LoopClock, run_real
 from voiceharness.errors import CallDroppedError
@@ -32,12 +32,29 @@ BREAK = 75
 """Packets that are as they should be before the fault begins: 1.5 s."""
 
 
-def heard(media: Media | None, *, seconds: float = 3.0, media_timeout: float = 5.0) -> tuple[Line, Sip]:
-    """Call an agent with this media, and return what is left of the call."""
+def heard(
+    media: Media | None,
+    *,
+    seconds: float = 3.0,
+    media_timeout: float = 5.0,
+    attempts: int = 3,
+    backend: str = "auto",
+) -> tuple[Line, Sip]:
+    """Call an agent with this media, and return what is left of the call.
 
+    On a busy machine this agent is late itself, and that is found: then it is called again.
+    """
+    for _ in range(attempts):
+        line, adapter = _heard(media, seconds, media_timeout, backend)
+        if "rtp_late" not in [each.kind for each in adapter.findings]:
+            break
+    return line, adapter
+
+
+def _heard(media: Media | None, seconds: float, media_timeout: float, backend: str) -> tuple[Line, Sip]:
     async def main() -> tuple[Line, Sip]:
         async with peer(media=media) as agent:
-            adapter = Sip(agent.uri, media_timeout=media_timeout)
+            adapter = Sip(agent.uri, media_timeout=media_timeout, backend=backend)
             async with on_line(adapter) as line:
                 await line.until_position(round(8000 * seconds))
             return line, adapter
@@ -69,10 +86,12 @@ def faults(line: Line) -> list[object]:
     ("spoil", "finding"),
     [
         (lambda packet: (replace(packet, timestamp=packet.timestamp - 13_440),), "rtp_timestamp_jump"),
-        (lambda packet: (replace(packet, ssrc=99, sequence=packet.sequence + 9000),), "rtp_sequence_jump"),
+        (lambda packet: (replace(packet, ssrc=99),), "rtp_source_changed"),
+        (lambda packet: (replace(packet, ssrc=99, sequence=packet.sequence + 9000),), "rtp_source_changed"),
+        (lambda packet: (replace(packet, ssrc=99, timestamp=packet.timestamp + 555_555),), "rtp_source_changed"),
         (lambda packet: (replace(packet, sequence=packet.sequence + 5000),), "rtp_sequence_jump"),
     ],
-    ids=["timestamp back", "another source", "sequence jump"],
+    ids=["timestamp back", "another source", "its own numbers", "its own timestamps", "sequence jump"],
 )
 def test_a_break_in_the_stream_is_found_and_survived(
     spoil: Callable[[RtpPacket], Iterable[RtpPacket]], finding: str
@@ -86,6 +105,14 @@ def test_a_break_in_the_stream_is_found_and_survived(
     assert found.kind == finding
     assert found.severity == "warning"
     assert found.start / 8000 == pytest.approx(BREAK / 50, abs=0.4)
+
+
+def test_a_change_of_the_source_names_both() -> None:
+    """Case A50 (b)."""
+    line, _adapter = heard(spoilt_from_break(lambda packet: (replace(packet, ssrc=0xDEADBEEF),)))
+    (found,) = found_in(line)
+    assert found.explanation == "packets come from another source: SSRC 0xdeadbeef, before 0x00000005"
+    assert found.start / 8000 == pytest.approx(BREAK / 50, abs=0.1)
 
 
 def test_an_unbroken_stream_has_no_finding() -> None:
@@ -128,32 +155,55 @@ def test_packets_out_of_order_are_found() -> None:
     assert [each.kind for each in found_in(line)] == ["rtp_reordered"]
 
 
-def sent_at(due: Callable[[int], float]) -> Media:
-    """An agent that sends each packet of a tone at a time of its own, in seconds; in the order of those times."""
-
-    async def media(agent: SipPeer) -> None:
-        clock = LoopClock()
-        start = clock.now_ns()
-        for seconds, index in sorted((due(index), index) for index in range(150)):
-            await clock.sleep_until_ns(start + round(seconds * NS))
-            agent.send(tone_packet(index))
-
-    return media
-
-
 def test_packets_that_others_overtake_are_found() -> None:
     line, _adapter = heard(sent_at(lambda index: index / 50 + (0.08 if index % 10 == 5 else 0.0)))
     assert "rtp_reordered" in [each.kind for each in found_in(line)]
     assert level(line.record().agent, 1.0, 2.5) > 4000
 
 
-def test_packets_that_are_held_up_together_leave_the_buffer_dry_and_the_rest_is_heard() -> None:
-    """Half a second of sound comes at once, as late as that."""
-    line, adapter = heard(sent_at(lambda index: 2.0 if 75 <= index < 100 else index / 50))
+def test_packets_that_are_held_up_together_are_found_and_the_rest_is_heard() -> None:
+    """Half a second of sound comes at once, as late as that, and leaves the buffer dry."""
+    line, adapter = heard(sent_at(lambda index: 2.0 if 75 <= index < 100 else index / 50), attempts=1)
+    (found,) = found_in(line)
+    assert found.kind == "rtp_late"
+    assert found.figure == pytest.approx(24, abs=1)
+    assert found.start / 8000 == pytest.approx(1.5, abs=0.1)
+    assert found.end / 8000 == pytest.approx(2.0, abs=0.1)
+    assert "came later than they were due, the latest by" in found.explanation
     assert adapter.quality.ran_dry > 10
     assert level(line.record().agent, 1.65, 1.9) < level(line.record().agent, 0.5, 1.4) / 4
     assert level(line.record().agent, 2.1, 2.4) > 4000
     assert faults(line) == []
+
+
+def test_with_baresip_packets_that_are_held_up_are_counted_at_the_end_of_the_call() -> None:
+    media = sent_at(lambda index: 2.0 if 75 <= index < 100 else index / 50)
+    _line, adapter = heard(media, attempts=1, backend="baresip")
+    late = [each for each in adapter.findings if each.kind == "rtp_late"]
+    assert late[-1].figure >= 24
+    assert adapter.quality.discarded == late[-1].figure
+
+
+def test_packets_that_come_late_again_and_again_are_found_as_one() -> None:
+    def due(index: int) -> float:
+        return index / 50 + max(0.06 - 0.02 * (index % 10), 0.0)  # four of ten, and none overtakes another
+
+    line, _adapter = heard(sent_at(due), attempts=1)
+    (found,) = [found for found in found_in(line) if found.kind == "rtp_late"]
+    assert found.figure > 15
+    assert found.end - found.start > 12000
+
+
+def test_a_sender_that_pauses_is_not_late() -> None:
+    """It suppresses silence: its timestamps go on with the time, its numbers do not."""
+
+    def paused(index: int) -> tuple[float, RtpPacket]:
+        pause = 75 if index >= 50 else 0
+        return (index + pause) / 50, replace(tone_packet(index), timestamp=160 * (index + pause))
+
+    line, adapter = heard(sent_as(paused))
+    assert found_in(line) == []
+    assert adapter.quality.skew_ms == pytest.approx(0, abs=20)
 
 
 def test_lost_packets_are_found_and_take_no_time_away() -> None:

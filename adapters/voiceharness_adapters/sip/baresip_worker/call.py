@@ -141,6 +141,7 @@ class WorkerCall:
         return own | {
             "received": final.rx_packets,
             "lost": final.rx_lost if final.jbuf_lost is None else final.jbuf_lost,
+            "discarded": max(reserve.late, final.jbuf_late or 0),
             "jitter_ms": final.rx_jitter_ms or final.jbuf_jitter_ms or 0.0,
             "sent": final.tx_packets,
             "sent_lost": final.tx_lost,

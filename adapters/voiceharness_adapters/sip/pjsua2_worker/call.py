@@ -16,6 +16,7 @@ import pjsua2 as pj
 from voiceharness_adapters.sip.arrivals import ArrivalMeter
 from voiceharness_adapters.sip.channel import now_ns
 from voiceharness_adapters.sip.pjsua2_worker.media import FRAME_MS, TickPort
+from voiceharness_adapters.sip.pjsua2_worker.received import ReceivedStream
 
 if TYPE_CHECKING:
     from voiceharness_adapters.sip.pjsua2_worker.backend import Pjsua2Backend
@@ -121,6 +122,7 @@ class WorkerCall:
         While that is known, one look at each tick is enough, to see that the buffer has run dry: what comes after has
         waited for another time.
         """
+        self._look_at_packets()
         tick_ns = self.port.tick_ns
         if self.leg is None or (self.meter is None and tick_ns == self.looked_ns):
             return
@@ -139,6 +141,17 @@ class WorkerCall:
             self.tell("wait", seconds=self.meter.wait)
             self.meter = None
 
+    def _look_at_packets(self) -> None:
+        """Look at what has come at every chance: that costs little, and the more looks, the better a time is known."""
+        received = None if self.leg is None else self.leg.received
+        if received is None:
+            return
+        change, late = received.look(now_ns())
+        if change is not None:
+            self.tell("rtp_fault", kind="rtp_source_changed", detail=str(change))
+        if late is not None:
+            self.tell("rtp_late", packets=late.packets, most_ns=late.most_ns, due_ns=late.due_ns)
+
     def keep_stats(self) -> None:
         """Ask for the RTP statistics while there is a stream."""
         if self.leg is not None:
@@ -155,6 +168,8 @@ class Leg(pj.Call):
         self.account = account
         self.connected_to: pj.AudioMedia | None = None
         self.stream: int | None = None
+        self.address: int | None = None
+        self.received: ReceivedStream | None = None
         self.source = ""
         self.frame_ns = 0
 
@@ -173,8 +188,12 @@ class Leg(pj.Call):
         self.call.backend.guard(self._media)
 
     def onStreamCreated(self, prm: pj.OnStreamCreatedParam) -> None:  # noqa: N802  pjsua2's name
-        """Note the stream's address, under which the log speaks of it."""
-        self.call.backend.guard(lambda: self.call.backend.note_stream(prm.stream, self.call.number))
+        """Note the stream's address, under which the log speaks of it and its packets can be looked at."""
+        self.call.backend.guard(lambda: self._begin_stream(_address(prm.stream)))
+
+    def onStreamDestroyed(self, prm: pj.OnStreamDestroyedParam) -> None:  # noqa: N802  pjsua2's name
+        """Look no more at a stream that is about to go."""
+        self.call.backend.guard(lambda: self._end_stream(_address(prm.stream)))
 
     def onDtmfEvent(self, prm: pj.OnDtmfEventParam) -> None:  # noqa: N802  pjsua2's name
         """Take a report of a digit: RFC 4733 tells several of one, SIP INFO one."""
@@ -198,6 +217,8 @@ class Leg(pj.Call):
         info = self.getInfo()
         state = _STATES.get(info.state, "calling")
         call = self.call
+        if state == "ended":
+            self._forget_stream()  # from here on the library does not say when it goes
         if (state == "ended" and self._is_only_a_part(info.lastStatusCode)) or self is not call.leg:
             return
         if state == "ended":
@@ -242,6 +263,18 @@ class Leg(pj.Call):
             if event.tsx.method == "OPTIONS" and text.startswith("SIP/2.0"):
                 self.call.tell("alive", code=event.tsx.statusCode)
 
+    def _begin_stream(self, address: int) -> None:
+        self.call.backend.note_stream(address, self.call.number)
+        self.address, self.received = address, ReceivedStream.of(address)
+
+    def _end_stream(self, address: int) -> None:
+        if address == self.address:
+            self._forget_stream()
+
+    def _forget_stream(self) -> None:
+        self.call.port.sender.leave(self.address)
+        self.address = self.received = None
+
     def _media(self) -> None:
         info = self.getInfo()  # must live as long as what is read from it
         for position, media in enumerate(info.media):
@@ -257,8 +290,11 @@ class Leg(pj.Call):
         self.stream = index
         if status in ("active", "remote_hold"):
             self._connect_audio(self.getAudioMedia(position))
+        self.call.port.sender.leave(self.address)
         fields: dict[str, object] = {}
         if status == "active":
+            if self.address is not None:
+                self.call.port.sender.follow(self.address)
             stream = self.getStreamInfo(index)
             codec = stream.audCodecParam
             self.source = stream.remoteRtpAddress
@@ -347,4 +383,11 @@ class Leg(pj.Call):
             "buffer_empty": stat.jbuf.empty,
             "late": self.call.port.late,
             "frame_ms": FRAME_MS,
+            **({} if self.received is None else {"skew_ms": self.received.skew_ms}),
         }
+
+
+def _address(stream: object) -> int:
+    """Return the address that a SWIG pointer holds."""
+    address: int = int(getattr(stream, "this", stream))  # type: ignore[call-overload] # it is a number
+    return address

@@ -64,7 +64,7 @@ class LogTap(pj.LogWriter):
             self._tell(call, "rtp_payload_type", f"received payload type {found[1]}, negotiated {found[2]}")
         elif found := _STATUS.search(text):
             if int(found["restart"]):
-                self._tell(call, "rtp_sequence_jump", "the sequence numbers jumped, as those of another source do")
+                self._tell(call, "rtp_sequence_jump", "the sequence numbers jumped")
             elif int(found["outorder"]):
                 self.reordered[call] += 1
 

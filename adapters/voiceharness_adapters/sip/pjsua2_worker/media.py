@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 import pjsua2 as pj
 
 from voiceharness_adapters.sip.channel import now_ns
+from voiceharness_adapters.sip.missed import MissedTicks
+from voiceharness_adapters.sip.pjsua2_worker.rtp_clock import RtpClock
 from voiceharness_adapters.sip.wire import NOTHING_SENT
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class TickPort(pj.AudioMediaPort):
         self.late = 0
         self.tick_ns = 0
         self.failure: str | None = None
+        self.sender = RtpClock()
+        self._missed = MissedTicks()
         self._call = call
         self._channel = channel
         self._frames: dict[int, bytes] = {}
@@ -67,6 +71,8 @@ class TickPort(pj.AudioMediaPort):
             self._write(self._outgoing, pcm or self._silence)
             frame.buf = self._outgoing
             frame.size = len(self._silence)
+            if missed := self._missed.take(now_ns()):
+                self.sender.skip(missed)
         except Exception as error:  # nothing may leave a callback
             self.failure = repr(error)
 
