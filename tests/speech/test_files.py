@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from voiceharness.audio.wav import write_wav
+from voiceharness.audio.wav import wav_bytes, write_wav
 from voiceharness.errors import AudioError
 from voiceharness.speech.files import load_audio
 
@@ -30,6 +30,15 @@ def test_file_of_any_rate_comes_at_the_line_rate_and_in_time(tmp_path: Path, fil
     assert (audio.rate, len(audio)) == (8000, 8000)
     difference = audio.samples[2100:5900].astype(float) - _tone(8000)[2100:5900]
     assert np.abs(difference).max() < 80
+
+
+def test_a_file_that_lies_elsewhere_is_read_from_its_content_and_called_by_its_name() -> None:
+    content = wav_bytes(_tone(16000), 16000)
+    assert len(load_audio("elsewhere/tone.wav", 8000, content=content)) == 8000
+    with pytest.raises(AudioError, match=r"^elsewhere/tone\.wav: not a WAV file"):
+        load_audio("elsewhere/tone.wav", 8000, content=b"tone")
+    with pytest.raises(AudioError, match=r"^elsewhere/tone\.wav: no channel 1"):
+        load_audio("elsewhere/tone.wav", 8000, channel=1, content=content)
 
 
 def test_one_channel_can_be_picked(tmp_path: Path) -> None:

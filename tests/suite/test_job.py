@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.report.calls import made_up
+from voiceharness.audio.signals import speech_like
+from voiceharness.audio.wav import wav_bytes
 from voiceharness.errors import ConnectError, RunInterruptedError
 from voiceharness.report.artefacts import load_document
 from voiceharness.scenario.result import Trust
 from voiceharness.scenario.scenario import Scenario
-from voiceharness.scenario.steps import Wait
+from voiceharness.scenario.steps import Say, Wait
 from voiceharness.suite.job import Job, make_call, save_result
 
 if TYPE_CHECKING:
@@ -50,6 +52,16 @@ def raising(error: BaseException, *, after: CallResult | None = None) -> Callabl
 
 def test_a_call_is_kept_once(job: Job) -> None:
     assert kept(job).passed
+
+
+def test_a_sound_file_that_a_job_brings_along_is_looked_for_nowhere(job: Job) -> None:
+    spoken = replace(job, scenario=replace(job.scenario, steps=[Say(file="nowhere/hello.wav")]))
+    sound = wav_bytes(speech_like(0.5, seed=1), 8000)
+    result = kept(replace(spoken, sounds={"nowhere/hello.wav": sound}))
+    assert result.passed
+    assert result.record is not None
+    assert result.record.user.any()
+    assert "cannot read nowhere/hello.wav" in str(kept(spoken).error)
 
 
 def test_a_call_that_never_began_says_why(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,28 +37,29 @@ _HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
 _SIZE_LIMIT = 0xFFFFFFFF - 36
 
 
-def read_wav(source: Source, *, channel: int | None = None) -> AudioChunk:
+def read_wav(source: Source, *, channel: int | None = None, name: str | None = None) -> AudioChunk:
     """Read a WAV file (path or content) as mono at its own rate.
 
     Takes PCM of 8, 16, 24 and 32 bits, floats, mu-law and A-law, plain or extensible. Several channels are averaged,
-    unless ``channel`` (from 0) picks one.
+    unless ``channel`` (from 0) picks one. ``name`` is what errors call it (default: its path).
 
     Raises:
         AudioError: if the file is missing, is no WAV, has an unsupported format, is empty, or ends too early.
     """
-    samples, rate = _decoded(source)
+    name = name or _name(source)
+    samples, rate = _decoded(source, name)
     if channel is None:
         mono = samples.mean(axis=1)
     elif 0 <= channel < samples.shape[1]:
         mono = samples[:, channel]
     else:
-        raise AudioError(f"{_name(source)}: no channel {channel}; it has {samples.shape[1]}, counted from 0")
+        raise AudioError(f"{name}: no channel {channel}; it has {samples.shape[1]}, counted from 0")
     return AudioChunk.from_samples(_int16(mono), rate)
 
 
 def read_tracks(source: Source) -> list[AudioChunk]:
     """Read a WAV file as one chunk per channel, each at position 0; takes and raises what `read_wav` does."""
-    samples, rate = _decoded(source)
+    samples, rate = _decoded(source, _name(source))
     return [AudioChunk.from_samples(track, rate, position=0) for track in _int16(samples).T]
 
 
@@ -165,9 +166,9 @@ class _Format:
         return self.block // self.channels
 
 
-def _decoded(source: Source) -> tuple[NDArray[np.float64], int]:
+def _decoded(source: Source, name: str) -> tuple[NDArray[np.float64], int]:
     """Samples in int16 steps, frames by channels, and the rate."""
-    name, content = _name(source), _content(source)
+    content = _content(source)
     if content[:4] != b"RIFF" or content[8:12] != b"WAVE":
         raise AudioError(f"{name}: not a WAV file (it starts with {content[:4]!r})")
     form: _Format | None = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from voiceharness.audio.resample import resample
 from voiceharness.scenario.steps import Interrupt, Say
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Clip", "prepare"]
 
+_NO_SOUNDS: Final[Mapping[str, bytes]] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clip:
@@ -30,8 +33,12 @@ class Clip:
     text: str
 
 
-def prepare(scenario: Scenario, synthesizer: Callable[[], Synthesizer]) -> Mapping[int, Clip]:
+def prepare(
+    scenario: Scenario, synthesizer: Callable[[], Synthesizer], sounds: Mapping[str, bytes] = _NO_SOUNDS
+) -> Mapping[int, Clip]:
     """Make the audio of every step that speaks, by the step's index. ``synthesizer`` is called if any says a text.
+
+    ``sounds``: the content of sound files by the names that steps have for them; all others are read from the disk.
 
     Raises:
         MissingExtraError: if a text is to be said and no engine is installed.
@@ -41,20 +48,21 @@ def prepare(scenario: Scenario, synthesizer: Callable[[], Synthesizer]) -> Mappi
     for index, step in enumerate(scenario.steps):
         match step:
             case Say():
-                clips[index] = _clip(step, scenario, synthesizer)
+                clips[index] = _clip(step, scenario, synthesizer, sounds)
             case Interrupt(digits=None):
                 content = step.content
                 assert isinstance(content, Say)  # without digits it says something
-                clips[index] = _clip(content, scenario, synthesizer)
+                clips[index] = _clip(content, scenario, synthesizer, sounds)
     return clips
 
 
-def _clip(step: Say, scenario: Scenario, synthesizer: Callable[[], Synthesizer]) -> Clip:
+def _clip(step: Say, scenario: Scenario, synthesizer: Callable[[], Synthesizer], sounds: Mapping[str, bytes]) -> Clip:
     if step.text is not None:
         speech = synthesizer().synthesize(step.text, voice=step.voice or scenario.voice, speed=step.speed)
         return Clip(speech.audio.samples, step.text)
     if step.file is not None:
-        return Clip(load_audio(Path(step.file), scenario.rate).samples, "")
+        audio = load_audio(Path(step.file), scenario.rate, content=sounds.get(step.file))
+        return Clip(audio.samples, "")
     assert step.audio is not None  # exactly one of the three is given
     audio = step.audio
     return Clip(

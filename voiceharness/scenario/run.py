@@ -8,7 +8,7 @@ given what there is.
 from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from voiceharness.speech.engines import DEFAULT_TRANSCRIBER, make_synthesizer, m
 from voiceharness.speech.live import live_transcriber
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 
     from voiceharness.adapter import VoiceAgentAdapter
     from voiceharness.capabilities import AdapterCapabilities
@@ -52,11 +52,15 @@ __all__ = ["SpeechEngines", "no_virtual_time", "run_call", "run_scenario", "run_
 
 @dataclass(frozen=True, slots=True)
 class SpeechEngines:
-    """Who speaks for the user and who understands the agent: engines by name, or ready objects. None: the default."""
+    """Who speaks for the user and who understands the agent: engines by name, or ready objects. None: the default.
+
+    ``sounds``: what is in sound files that lie on another machine, by the names that steps have for them.
+    """
 
     synthesizer: str | Synthesizer | None = None
     transcriber: str | Transcriber | None = None
     cache: SpeechCache | None = None
+    sounds: Mapping[str, bytes] = field(default_factory=dict, repr=False, hash=False)
 
 
 async def run_call(
@@ -162,7 +166,7 @@ async def _call(run: Run, speech: SpeechEngines, on_step: Callable[[StepResult],
     if ends_before_answer(scenario.steps[0]):
         await play_unanswered(run, on_step)
         return
-    make_clips = partial(prepare, scenario, lambda: _synthesizer(run, speech))
+    make_clips = partial(prepare, scenario, lambda: _synthesizer(run, speech), speech.sounds)
     clips = make_clips() if slot is None else slot.clips(scenario, make_clips)
     run.facts["user_audio"] = audio_fingerprint(clips)
     if slot is not None:

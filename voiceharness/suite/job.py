@@ -48,7 +48,8 @@ class Job:
     ``cache`` is a folder of speech that any number of processes share. ``pages`` says of which calls a page is written.
     ``allow_untrusted``: judge the call by its expectations although the harness was late. ``resources`` are the scarce
     things that the call takes while it lasts, by name and how much of each (``{"trunk": 1}``); an engine that shares
-    calls out among machines minds them, see :func:`run_jobs`.
+    calls out among machines minds them, see :func:`run_jobs`. ``sounds`` are the contents of sound files by the names
+    that the scenario has for them, where they lie on another machine.
     """
 
     scenario: Scenario
@@ -62,6 +63,7 @@ class Job:
     pages: Pages = "none"
     allow_untrusted: bool = False
     resources: Mapping[str, float] = field(default_factory=dict)
+    sounds: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     @property
     def target(self) -> Target:
@@ -101,7 +103,7 @@ def make_call(
         KeyboardInterrupt: if it was interrupted; also then ``keep`` was given what there is.
     """
     kept: list[CallResult] = []
-    speech = None if job.cache is None else SpeechEngines(cache=SpeechCache(job.cache))
+    speech = SpeechEngines(cache=None if job.cache is None else SpeechCache(job.cache), sounds=job.sounds)
     try:
         job.target.call(job.scenario, virtual=job.virtual, speech=speech, on_step=on_step, keep=kept.append)
     except VoiceHarnessError as error:
