@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from voiceharness.suite.dask_watch import known_workers
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from distributed import Client
 
@@ -52,9 +54,14 @@ class Cluster:
         """The address of the scheduler as an engine."""
         return f"{'dask' if self.protocol == 'tcp' else 'dask+tls'}://127.0.0.1:{self.port}"
 
+    @property
+    def workers(self) -> Collection[str]:
+        """The addresses of the workers that the scheduler knows."""
+        return known_workers(self.client).keys()
+
     def hire(self, *options: str, nanny: bool = False, threads: int = 1) -> subprocess.Popen[bytes]:
         """Start a worker, and wait until the scheduler knows it."""
-        there = len(self.client.scheduler_info(n_workers=-1)["workers"])
+        there = len(self.workers)
         nannied = () if nanny else ("--no-nanny",)
         own = ("--nthreads", str(threads), "--local-directory", str(self.scratch), *nannied)
         worker = self.start("worker", self.address, *own, *options)

@@ -15,7 +15,7 @@ from voiceharness.doubles import SilentAgent
 if TYPE_CHECKING:
     from voiceharness.agent import AgentCall
 
-__all__ = ["alone", "losing", "losing_once", "meeting", "staying"]
+__all__ = ["alone", "first_of_all", "freezing_once", "losing", "losing_once", "meeting", "staying"]
 
 held: list[int] = []  # what a process holds until it ends
 
@@ -44,23 +44,39 @@ def _write(word: str) -> None:
 
 def meeting() -> PhoneAgent:
     """Answers when another call of it is being made at the same moment, and never otherwise."""
-    first = _first_of_all("met")
+    first = first_of_all("met")
     os.close(os.open(room() / "meeting", os.O_WRONLY if first else os.O_RDONLY))  # waits for the other end
     return SilentAgent()
 
 
 def losing_once() -> PhoneAgent:
     """Takes its worker away, the first time."""
-    return losing() if _first_of_all("lost") else SilentAgent()
+    return losing() if first_of_all("lost") else SilentAgent()
 
 
 def losing() -> PhoneAgent:
     """Takes its worker away."""
-    server = os.getppid()  # which has started this process for the worker
-    _, _, fields = Path(f"/proc/{server}/stat").read_text("ascii").rpartition(")")
-    os.kill(int(fields.split()[1]), signal.SIGKILL)
+    return _without_worker(signal.SIGKILL)
+
+
+def freezing_once() -> PhoneAgent:
+    """Lets its worker stand still, the first time, and leaves the number of its process."""
+    if not first_of_all("frozen"):
+        return SilentAgent()
+    (room() / "frozen").write_text(str(_worker()), "ascii")
+    return _without_worker(signal.SIGSTOP)
+
+
+def _without_worker(sent: signal.Signals) -> PhoneAgent:
+    os.kill(_worker(), sent)
     threading.Event().wait()  # for its own end, which comes when its leash is let go
     return SilentAgent()
+
+
+def _worker() -> int:
+    server = os.getppid()  # which has started this process for the worker
+    _, _, fields = Path(f"/proc/{server}/stat").read_text("ascii").rpartition(")")
+    return int(fields.split()[1])
 
 
 def staying() -> PhoneAgent:
@@ -69,7 +85,7 @@ def staying() -> PhoneAgent:
     return SilentAgent()
 
 
-def _first_of_all(name: str) -> bool:
+def first_of_all(name: str) -> bool:
     try:
         (room() / name).touch(exist_ok=False)
     except FileExistsError:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.suite.cluster import cluster, search_path
+from tests.suite.cluster import READY, cluster, search_path
 from tests.suite.test_run import job
 from voiceharness.doubles import SilentAgent
 from voiceharness.errors import MissingExtraError, OptionError
@@ -44,11 +45,11 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield running
 
 
-def refused(where: Cluster, *jobs: Job) -> str:
+def refused(where: Cluster, *jobs: Job, answer: float = READY) -> str:
     """Why the calls cannot be made there; none was begun."""
     calls: list[SuiteCall] = []
     with pytest.raises(OptionError) as error:
-        DaskEngine(where.address, fresh=False, patience=1.0, arrival=0.2).make_calls(
+        DaskEngine(where.address, fresh=False, patience=1.0, arrival=0.2, answer=answer).make_calls(
             jobs, Listener(lambda _job: None, lambda _job, _label: None, calls.append)
         )
     assert calls == []
@@ -80,6 +81,17 @@ def test_what_nobody_offers_is_named_with_what_is_offered(standing: Cluster, tmp
     assert "scenario 'silent' needs cable=1 trunk=2, which no worker of the dask cluster offers (tcp://" in said
     assert ": trunk=1)" in said
     assert '--resources "cable=1 trunk=2"' in said
+
+
+def test_a_worker_that_does_not_answer_is_named(standing: Cluster, tmp_path: Path) -> None:
+    ((address, process),) = standing.client.run(os.getpid).items()
+    os.kill(process, signal.SIGSTOP)
+    try:
+        said = refused(standing, job(tmp_path, "silent"), answer=0.5)
+    finally:
+        os.kill(process, signal.SIGCONT)
+    assert "no answer within 0.5 s from the workers of the dask cluster" in said
+    assert f"of {address} nothing was heard at all" in said
 
 
 def test_workers_of_another_release_are_named(tmp_path: Path) -> None:

@@ -7,27 +7,33 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.suite.cluster import cluster
+from tests.suite.cluster import READY, cluster
+from tests.suite.remote_agents import first_of_all
 from tests.suite.test_run import INTERRUPTED, QUESTION, job, outcomes
-from voiceharness.errors import OptionError
+from voiceharness.audio.wav import wav_bytes
+from voiceharness.errors import OptionError, ScenarioError
 from voiceharness.report.artefacts import RECORDING, RESULT, TIMELINE, altered_files, load_call, load_document
 from voiceharness.report.console import call_text
 from voiceharness.scenario.scenario import Scenario
-from voiceharness.scenario.steps import Hear, Say
-from voiceharness.suite import Job, run_jobs
+from voiceharness.scenario.steps import Hear, Interrupt, Say
+from voiceharness.scenario.triggers import AfterSeconds
+from voiceharness.suite import Job, dask_worker, run_jobs
 from voiceharness.suite.crew import Listener
 from voiceharness.suite.dask_engine import DaskEngine
+from voiceharness.suite.dask_watch import Watch
+from voiceharness.suite.parcel import packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from distributed import Worker
+    from distributed import Scheduler, Worker
 
     from tests.suite.cluster import Cluster
     from voiceharness.report.suite import SuiteCall
@@ -91,6 +97,64 @@ def test_a_call_is_the_same_wherever_it_is_made(standing: Cluster, tmp_path: Pat
         assert (here.folder / name).read_bytes() == (there.folder / name).read_bytes()
 
 
+def saying(folder: Path, *files: str) -> Job:
+    says = [Say(file=name) for name in files[:1]]
+    interrupts = [Interrupt(file=name, after=AfterSeconds(0.2)) for name in files[1:]]
+    spoken = Scenario(name="say files", steps=[*says, *interrupts], seed=5)
+    return Job(spoken, folder, agent="tests.suite.agents:answering")
+
+
+def test_sound_files_come_with_their_calls_each_content_once(
+    standing: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where the workers are not: to them these names are of nothing
+    spoken, more = wav_bytes(QUESTION.samples, QUESTION.rate), b"LIST" + (12_000_000).to_bytes(4, "little")
+    for name, content in (
+        ("hello.wav", spoken),
+        ("again.wav", spoken),
+        ("large.wav", spoken + more + bytes(12_000_000)),
+    ):
+        Path(name).write_bytes(content)
+    here, there = (saying(tmp_path / name, "hello.wav", "again.wav", "large.wav") for name in ("here", "there"))
+    alone: list[SuiteCall] = []
+    calls: list[SuiteCall] = []
+    held: list[str] = []
+    run_jobs([here], on_call=alone.append)
+    run_jobs(
+        [there, replace(there, folder=tmp_path / "too")],
+        engine=standing.url,
+        on_start=lambda _job: held.extend(standing.client.run_on_scheduler(_held)),
+        on_call=calls.append,
+    )
+    assert outcomes(calls) == ["say files: passed"] * 2
+    assert [{**call, "folder": alone[0]["folder"]} for call in calls] == alone * 2
+    assert (here.folder / RESULT).read_bytes() == (there.folder / RESULT).read_bytes()
+    assert "hello.wav" in (there.folder / RESULT).read_text("utf-8")
+    assert len(set(held)) == 2
+
+
+def _held(dask_scheduler: Scheduler) -> list[str]:
+    return [str(key) for key in dask_scheduler.tasks if "-sound-" in str(key)]
+
+
+def test_a_sound_file_that_is_none_is_named_as_the_user_wrote_it(
+    standing: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("hello.wav").write_bytes(b"hello")
+    there = made([saying(tmp_path / "there", "hello.wav")], standing)
+    calls: list[SuiteCall] = []
+    run_jobs([saying(tmp_path / "here", "hello.wav")], on_call=calls.append)
+    assert outcomes(there) == outcomes(calls)
+    assert there[0]["call"]["explanation"] == calls[0]["call"]["explanation"]
+    assert "hello.wav: not a WAV file" in there[0]["call"]["explanation"]
+
+
+def test_a_sound_file_that_is_missing_is_refused_before_anything_else(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"scenario 'say files': there is no file 'hello\.wav'"):
+        run_jobs([saying(tmp_path, "hello.wav")], engine="dask://127.0.0.1:9")
+
+
 def test_evidence_takes_the_place_of_an_earlier_call(standing: Cluster, tmp_path: Path) -> None:
     before = replace(job(tmp_path, "nobody", name="call"), pages="all")
     made([before], standing)
@@ -142,7 +206,7 @@ def test_a_process_that_dies_takes_neither_its_worker_nor_another_call_along(sta
     assert [each["call"]["outcome"] for each in calls] == ["passed", "harness_fault"] * 2
     assert "ended with code 7" in calls[1]["call"]["explanation"]
     assert "ended by signal 9" in calls[3]["call"]["explanation"]
-    workers = standing.client.scheduler_info(n_workers=-1)["workers"]
+    workers = standing.workers
     assert len(workers) == 2
     assert calls[1]["call"]["facts"]["worker"] in workers
     assert altered_files(jobs[1].folder) == ()
@@ -184,6 +248,53 @@ def test_a_call_is_made_again_when_its_worker_is_lost_and_says_so(own: Cluster, 
     assert altered_files(jobs[0].folder) == ()
     assert "made again: the worker that had it was lost\n" in call_text(lost["call"])
     assert "made again: the worker that had it was lost<" in (jobs[0].folder / "call.html").read_text("utf-8")
+
+
+def test_a_call_is_made_again_when_its_worker_freezes_and_only_once(
+    own: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("hello.wav").write_bytes(wav_bytes(QUESTION.samples, QUESTION.rate))
+    workers = [own.hire("--resources", "trunk=1") for _ in range(2)]
+    jobs = [
+        remote(tmp_path, agent, name, trunk=1)
+        for agent, name in (("freezing_once", "one"), *(("alone", f"call {n}") for n in range(3)))
+    ]
+    jobs = [replace(each, scenario=replace(each.scenario, steps=[Say(file="hello.wav")])) for each in jobs]
+    calls: list[SuiteCall] = []
+    DaskEngine(own.address, fresh=False, patience=60.0, watch=Watch(0.5, 5)).make_calls(jobs, listener(calls))
+    assert outcomes(calls) == ["one: passed", *(f"call {n}: passed" for n in range(3))]
+    assert calls[0]["call"]["facts"]["lost_workers"] == 1
+    (frozen,) = (each for each in workers if str(each.pid) == (own.room / "frozen").read_text("ascii"))
+    frozen.send_signal(signal.SIGCONT)
+    assert frozen.wait(READY) == 0  # it finds itself put out, and what it was doing counts for nothing
+    assert len(calls) == len(jobs)
+    assert [altered_files(each.folder) for each in jobs] == [()] * 4
+
+
+def test_a_worker_that_says_nothing_of_a_call_for_too_long_is_given_up(own: Cluster, tmp_path: Path) -> None:
+    for _ in range(2):
+        own.hire()
+    own.client.run(_never_return_the_first_call)
+    slow = job(tmp_path, "silent")
+    slow = replace(slow, scenario=replace(slow.scenario, connect_timeout=1.0, max_duration=1.0))
+    calls: list[SuiteCall] = []
+    engine = DaskEngine(own.address, fresh=False, patience=2.0, arrival=0.5, grace=0.0)
+    engine.make_calls([slow], listener(calls))
+    assert outcomes(calls) == ["silent: passed"]
+    assert calls[0]["call"]["facts"]["lost_workers"] == 1
+    assert len(own.workers) == 1
+
+
+def _never_return_the_first_call() -> None:
+    """Let the worker that is the first to pack evidence stand still with it, while its heart goes on beating."""
+
+    def packed_once(folder: Path) -> bytes:
+        if first_of_all("stuck"):
+            threading.Event().wait()
+        return packed(folder)
+
+    vars(dask_worker)["packed"] = packed_once
 
 
 def test_a_call_that_loses_every_worker_is_given_up_and_those_that_wait_are_not(own: Cluster, tmp_path: Path) -> None:
@@ -269,7 +380,7 @@ def test_a_call_that_nobody_wants_any_more_is_interrupted(own: Cluster, tmp_path
         running.kill()
         assert os.read(ours, 1) == b""  # when its process has ended
         os.close(ours)
-    assert len(own.client.scheduler_info(n_workers=-1)["workers"]) == 1
+    assert len(own.workers) == 1
 
 
 def test_calls_go_over_tls_to_a_cluster_that_wants_certificates(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 from voiceharness.clock import stopwatch
 from voiceharness.errors import ConfigurationError, MissingExtraError, OptionError
 from voiceharness.registry import named_objects
+from voiceharness.suite.dask_watch import heartbeats, known_workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from distributed import Client
 
@@ -62,20 +63,21 @@ def connected(address: str, *, timeout: float) -> Client:
         ) from error
 
 
-def check_workers(client: Client, jobs: Sequence[Job], *, arrival: float) -> None:
+def check_workers(client: Client, jobs: Sequence[Job], *, arrival: float, answer: float) -> None:
     """Check that every call has a worker, and that all workers are like this process.
 
-    For workers that are still missing this waits ``arrival`` seconds. ``jobs`` name their agents.
+    For workers that are still missing this waits ``arrival`` seconds, and ``answer`` seconds for what workers say.
+    ``jobs`` name their agents.
 
     Raises:
-        OptionError: if nobody offers what a call takes; if a worker or the scheduler has another Python, another
-            voiceharness or none, or a worker does not find an agent, or the module of an option. It says which call,
-            and which workers.
+        OptionError: if nobody offers what a call takes; if a worker does not answer; if a worker or the scheduler has
+            another Python, another voiceharness or none, or a worker does not find an agent, or the module of an
+            option. It says which call, and which workers.
     """
     _wait_for_offers(client, jobs, arrival)
-    _check_versions(client)
+    _check_versions(client, answer)
     for module, what in sorted(dict(named for job in jobs for named in _modules(job)).items()):
-        found = client.run(_finds, module.partition(".")[0], on_error="return")
+        found = _asked(client, answer, _finds, module.partition(".")[0])
         if lost := [worker for worker, there in found.items() if there is not True]:
             raise OptionError(
                 f"{what} cannot be imported on worker {', '.join(lost)}; install it there, or "
@@ -112,15 +114,33 @@ def _first_lacking(jobs: Sequence[Job], offers: Mapping[str, Mapping[str, float]
     return next((f"scenario {name!r} needs {lacking}" for name, lacking in told if lacking), "")
 
 
-def _check_versions(client: Client) -> None:
+def _check_versions(client: Client, answer: float) -> None:
     wanted = _described(platform.python_version(), version("voiceharness"))
     found = {"the scheduler": _scheduler_has(client)}
     # What is asked are functions of Python's own, which a worker has whatever else it lacks.
-    pythons = client.run(platform.python_version, on_error="return")
-    releases = client.run(version, "voiceharness", on_error="return")
+    pythons = _asked(client, answer, platform.python_version)
+    releases = _asked(client, answer, version, "voiceharness")
     found |= {f"worker {worker}": _described(pythons[worker], releases.get(worker)) for worker in pythons}
     if others := [f"{who} has {what}" for who, what in found.items() if what != wanted]:
         raise OptionError(f"all machines of a run need the same: here is {wanted}, but {'; '.join(others)}")
+
+
+def _asked(client: Client, answer: float, question: Callable[..., object], *about: str) -> Mapping[str, object]:
+    """Ask all workers, and return what each said, or what went wrong there; one that is lost meanwhile is left out.
+
+    Raises:
+        OptionError: if a worker says nothing.
+    """
+    before = heartbeats(client)
+    try:
+        said: Mapping[str, object] = client.run(question, *about, on_error="return", callback_timeout=answer)
+    except TimeoutError as error:
+        silent = [worker for worker, beat in heartbeats(client).items() if beat == before.get(worker)]
+        raise OptionError(
+            f"no answer within {answer:g} s from the workers of the dask cluster"
+            + (f"; of {', '.join(silent)} nothing was heard at all: end it, or start it again" if silent else "")
+        ) from error
+    return {worker: answer for worker, answer in said.items() if not isinstance(answer, OSError)}
 
 
 def _scheduler_has(client: Client) -> str:
@@ -139,9 +159,12 @@ def _described(python: object, release: object) -> str:
 
 
 def offered(client: Client) -> Mapping[str, Mapping[str, float]]:
-    """Return what each worker, by address, offers at most: of each resource how much."""
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    return {address: dict(worker["resources"]) for address, worker in workers.items()}
+    """Return what each worker, by address, offers at most: of each resource how much.
+
+    Raises:
+        OSError: if the scheduler does not answer.
+    """
+    return {address: dict(worker["resources"]) for address, worker in known_workers(client).items()}
 
 
 def nobody_for(job: Job, offers: Mapping[str, Mapping[str, float]]) -> str:

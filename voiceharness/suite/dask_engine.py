@@ -6,17 +6,26 @@ on the scheduler, and for tasks to end. A call that was begun and has to be begu
 scheduler does so by itself, until it blames the task (``distributed.scheduler.allowed-failures``); but it also blames
 tasks that only waited on a lost worker. The driver knows which calls were begun, so it orders the innocent again.
 
+A worker that has frozen is taken out of the cluster, see :mod:`.dask_watch`, and so is one whose heart beats and which
+says nothing of a call for longer than it may take: by then the worker itself should have ended it. Both are lost
+workers then, and only what comes from the next one is a result.
+
+Sound files are results of tasks themselves, one for each content: the scheduler has them, workers fetch them from it or
+from each other, and a content that is lost with a worker is there again when it is needed.
+
 ``told``           is a call begun, is a step done: it is told on
 ``ended``, well    its evidence is put in place; if it was begun more than once, its result says so
 ``ended``, killed  ordered again, unless it was begun on more lost workers than the scheduler allows
 ``ended``, else    a harness fault
 ``quiet``          for a while, and no call goes on: calls for which there is no worker any more are harness faults
+``overdue``        a call is: its worker is taken out of the cluster
 """
 
 from __future__ import annotations
 
 import logging
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from queue import Empty, SimpleQueue
@@ -36,14 +45,25 @@ from voiceharness.suite.dask_cluster import (
     offered,
     scheduler_address,
 )
-from voiceharness.suite.dask_worker import TOPIC, Order, Returned, interrupt_calls, make_ordered_call
+from voiceharness.suite.dask_watch import WATCH, Watch, take_out, watched
+from voiceharness.suite.dask_worker import (
+    TOPIC,
+    Content,
+    Order,
+    Returned,
+    content_key,
+    hold,
+    interrupt_calls,
+    make_ordered_call,
+)
 from voiceharness.suite.job import STOPPED, pickled, save_result
 from voiceharness.suite.ledger import Ledger
 from voiceharness.suite.parcel import unpacked
+from voiceharness.suite.sounds import LARGEST, Sounds, read_sounds
 from voiceharness.suite.worker import LAST_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from distributed import Client, Future
 
@@ -52,13 +72,22 @@ if TYPE_CHECKING:
     from voiceharness.suite.crew import Listener
     from voiceharness.suite.job import Job
 
-__all__ = ["ARRIVAL", "CONNECT", "DaskEngine"]
+__all__ = ["ANSWER", "ARRIVAL", "CONNECT", "GRACE", "DaskEngine"]
 
 ARRIVAL: Final = 10.0
 """Seconds in which a worker must come to a cluster that has none, or none for the calls that are left."""
 
 CONNECT: Final = 10.0
 """Seconds in which a scheduler must answer."""
+
+ANSWER: Final = 10.0
+"""Seconds in which a worker must answer what it is asked before the first call."""
+
+GRACE: Final = 60.0
+"""Seconds that a worker has to end a call that has said nothing for too long, and to pack its evidence."""
+
+_TELL: Final = 2.0
+"""Seconds in which workers are told to interrupt their calls; one that has frozen does not take it."""
 
 _LAST_WORDS: Final = LAST_WORDS + 5.0
 """Seconds that a worker has to return what an interrupted call had come to; its process has a little less."""
@@ -75,6 +104,9 @@ class DaskEngine:
     patience: float
     arrival: float = ARRIVAL
     connect: float = CONNECT
+    answer: float = ANSWER
+    grace: float = GRACE
+    watch: Watch = WATCH
 
     @classmethod
     def at(cls, url: str, *, fresh: bool, patience: float) -> DaskEngine:
@@ -87,15 +119,21 @@ class DaskEngine:
 
     def make_calls(self, jobs: Sequence[Job], listener: Listener) -> None:
         """Make all calls, as :class:`voiceharness.suite.engine.Engine` wants it."""
-        sent = [replace(job, agent=_agent_name(job)) for job in jobs]
-        run = uuid4().hex
-        orders = [self._order(run, number, job) for number, job in enumerate(sent)]
+        sent = [replace(job, agent=_agent_name(job), sounds={}) for job in jobs]  # those travel by themselves
+        sounds, run = read_sounds(jobs), uuid4().hex
+        orders = [self._order(run, number, job, sounds) for number, job in enumerate(sent)]
         with connected(self.address, timeout=self.connect) as client:
-            check_workers(client, sent, arrival=self.arrival)
-            _Run(client, jobs, orders, listener, self.arrival).make_calls()
+            check_workers(client, sent, arrival=self.arrival, answer=self.answer)
+            with watched(client, self.watch):
+                _Run(client, self, jobs, orders, sounds.contents, listener).make_calls()
 
-    def _order(self, run: str, number: int, job: Job) -> Order:
-        return Order(run, number, 0, version("voiceharness"), self.fresh, self.patience, pickled(job))
+    def _order(self, run: str, number: int, job: Job, sounds: Sounds) -> Order:
+        named = sounds.named[number]
+        return Order(run, number, 0, version("voiceharness"), self.fresh, self.patience, pickled(job), named)
+
+    def limit(self, job: Job) -> float:
+        """Return for how long, in seconds, a call may say nothing until its worker is given up."""
+        return job.scenario.connect_timeout + job.scenario.max_duration + self.patience + self.grace
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +160,32 @@ class _Ended:
 
 
 class _Run:
-    """The calls of a run: ``futures`` of those that go on, and ``begun``, the workers that each was begun on."""
+    """The calls of a run: ``futures`` of those that go on, and ``begun``, the workers that each was begun on.
+
+    ``contents`` are those of sound files, and ``sounds`` their futures. ``quiet`` tells for how long a call that was
+    begun has said nothing, in seconds.
+    """
 
     def __init__(
-        self, client: Client, jobs: Sequence[Job], orders: Sequence[Order], listener: Listener, arrival: float
+        self,
+        client: Client,
+        engine: DaskEngine,
+        jobs: Sequence[Job],
+        orders: Sequence[Order],
+        contents: Mapping[str, bytes],
+        listener: Listener,
     ) -> None:
         self._client = client
+        self._engine = engine
         self._jobs = jobs
         self._orders = list(orders)
         self._listener = listener
-        self._arrival = arrival
+        self._contents = contents
         self._ledger = Ledger(listener.on_call)
         self._begun: list[list[str]] = [[] for _ in jobs]
         self._futures: dict[int, Future[Returned]] = {}
+        self._sounds: dict[str, Future[Content]] = {}
+        self._quiet: dict[int, Callable[[], float]] = {}
         self._news: SimpleQueue[_Begun | _Stepped | _Ended] = SimpleQueue()
 
     def make_calls(self) -> None:
@@ -144,8 +195,9 @@ class _Run:
             for order in self._orders:
                 self._send(order)
             while self._futures:
-                self._listen(self._arrival)
+                self._listen(self._engine.arrival)
                 self._ledger.tell()
+                self._take_out_overdue()
         except BaseException:
             self._hear_last_words()
             self._ledger.tell_rest()
@@ -155,12 +207,26 @@ class _Run:
         future = self._client.submit(
             make_ordered_call,
             order,
+            {digest: self._sound(digest) for digest in order.sounds.values()},
             key=order.key,
             pure=False,
             resources=dict(self._jobs[order.number].resources) or None,
         )
         self._futures[order.number] = future
         future.add_done_callback(lambda _future: self._news.put(_Ended(order.number)))
+
+    def _sound(self, digest: str) -> Future[Content]:
+        """Return the content of a sound file as the cluster has it; it is sent there once."""
+        import dask
+
+        if (there := self._sounds.get(digest)) is not None and there.status != "error":
+            return there
+        # Dask blames it for workers that were lost while it waited there, and keeps that in mind by its name.
+        key = content_key(self._orders[0].run, digest)
+        # What dask warns of, a large task, is one in which data come again and again; here they come once.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": 2 * LARGEST}):
+            self._sounds[digest] = self._client.submit(hold, Content(self._contents[digest]), key=key, pure=False)
+        return self._sounds[digest]
 
     def _hear(self, event: tuple[object, Mapping[str, Any]]) -> None:  # Any: what a worker tells
         """Take an event of the topic, in the client's thread."""
@@ -182,15 +248,22 @@ class _Run:
             return
         match news:
             case _Begun(number, worker):
+                self._note(number)
                 if self._begun[number][0] == worker:
                     self._listener.on_start(self._jobs[number])
             case _Stepped(number, label):
+                self._note(number)
                 self._listener.on_step(self._jobs[number], label)
             case _Ended(number):
                 self._end(number)
 
+    def _note(self, number: int) -> None:
+        if number in self._futures:  # what is told of a call may come after its end
+            self._quiet[number] = stopwatch()
+
     def _end(self, number: int) -> None:
         """Take the end of a task."""
+        self._quiet.pop(number, None)
         if (future := self._futures.pop(number, None)) is None:
             return  # cancelled from here
         try:
@@ -255,12 +328,25 @@ class _Run:
 
     def _give_up_hopeless(self) -> None:
         """Give calls up for which all workers have gone that could make them."""
-        offers = offered(self._client)
+        try:
+            offers = offered(self._client)
+        except OSError:
+            return  # the scheduler has gone, and the futures of all calls tell
         for number in list(self._futures):
             goes_on = self._last_worker(number) in offers
             if not goes_on and (lacking := nobody_for(self._jobs[number], offers)):
                 self._client.cancel([self._futures.pop(number)], force=True)
                 self._give_up(number, WorkerError(f"this call needs {lacking}"))
+
+    def _take_out_overdue(self) -> None:
+        """Take out of the cluster whoever has said nothing of a call for longer than it may take."""
+        if not self._news.empty():
+            return  # what was said is heard first
+        for number, quiet in list(self._quiet.items()):
+            if quiet() > self._engine.limit(self._jobs[number]):
+                del self._quiet[number]
+                why = f"for it said nothing of the call of {self._jobs[number].scenario.name!r} for {quiet():.0f} s"
+                take_out(self._client, self._begun[number][-1:], why)
 
     def _last_worker(self, number: int) -> str | None:
         return self._begun[number][-1] if self._begun[number] else None
@@ -269,7 +355,8 @@ class _Run:
         """Let go of the calls that wait, interrupt those that go on, and take what they had come to."""
         waiting = [self._futures.pop(number) for number in list(self._futures) if not self._begun[number]]
         self._client.cancel(waiting, force=True)
-        self._client.run(interrupt_calls, self._orders[0].run, on_error="ignore")
+        with suppress(TimeoutError):
+            self._client.run(interrupt_calls, self._orders[0].run, on_error="ignore", callback_timeout=_TELL)
         since = stopwatch()
         while self._futures and since() < _LAST_WORDS:
             self._listen(_LAST_WORDS - since())

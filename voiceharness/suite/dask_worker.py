@@ -5,7 +5,8 @@ own: it brings an event loop and signals along, and an agent that kills its proc
 So the thread leads a crew of one. Its process stays for the next call of the same run, and leaves when the worker has
 no more tasks of that run: because all were made, or because whoever wanted them is gone.
 
-Evidence is written into a folder of the worker's scratch space, packed, returned, and deleted.
+Evidence is written into a folder of the worker's scratch space, packed, returned, and deleted. The sound files of a
+scenario come with the call, and are never written here.
 
 ``executing``, key released
     The driver has cancelled the call, or has died: the call is interrupted.
@@ -25,6 +26,7 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 from voiceharness.errors import WorkerError
 from voiceharness.suite.crew import Crew, Hand, Listener, Task
@@ -32,14 +34,24 @@ from voiceharness.suite.job import Job, pickled
 from voiceharness.suite.parcel import packed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from multiprocessing.connection import Connection
 
     from distributed import Worker, WorkerPlugin
 
     from voiceharness.report.suite import SuiteCall
 
-__all__ = ["TOPIC", "Desk", "Order", "Returned", "interrupt_calls", "make_ordered_call"]
+__all__ = [
+    "TOPIC",
+    "Content",
+    "Desk",
+    "Order",
+    "Returned",
+    "content_key",
+    "hold",
+    "interrupt_calls",
+    "make_ordered_call",
+]
 
 TOPIC: Final = "voiceharness"
 """What a worker tells while it makes a call goes to the driver as events of this topic."""
@@ -52,7 +64,8 @@ class Order:
     """A call that a worker is to make: the job as bytes, so that no log of the cluster can show what is in it.
 
     ``run`` is the same for all calls of a run, ``number`` that of the job; ``attempt`` counts how often it was ordered.
-    ``release``: the voiceharness that orders.
+    ``release``: the voiceharness that orders. ``sounds``: for the names of the job's sound files, the digests by which
+    their contents go.
     """
 
     run: str
@@ -62,6 +75,7 @@ class Order:
     fresh: bool
     patience: float
     job: bytes = field(repr=False)
+    sounds: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def key(self) -> str:
@@ -78,8 +92,27 @@ class Returned:
     evidence: bytes = field(repr=False)
 
 
-def make_ordered_call(order: Order) -> Returned:
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is in a sound file."""
+
+    data: bytes = field(repr=False)
+
+
+def content_key(run: str, digest: str) -> str:
+    """Return a new name for the task that holds a content for a run."""
+    return f"{_prefix(run)}sound-{digest}-{uuid4().hex}"
+
+
+def hold(content: Content) -> Content:
+    """Give what was given. As the result of a task, it is on the cluster once, and calls can depend on it."""
+    return content
+
+
+def make_ordered_call(order: Order, contents: Mapping[str, Content]) -> Returned:
     """Make a call in a process of its own, whatever becomes of it. This is the task; it needs the worker's thread.
+
+    ``contents`` are those of the job's sound files, by their digests.
 
     Raises:
         WorkerError: if this worker has another voiceharness, or the evidence cannot be kept, or is too large to travel.
@@ -90,16 +123,17 @@ def make_ordered_call(order: Order) -> Returned:
     if (here := version("voiceharness")) != order.release:
         raise WorkerError(f"worker {worker.address} has voiceharness {here}, and was asked by {order.release}")
     try:
-        return _made(order, worker)
+        return _made(order, contents, worker)
     except OSError as error:
         raise WorkerError(f"worker {worker.address} cannot keep the evidence of a call: {error}") from error
 
 
-def _made(order: Order, worker: Worker) -> Returned:
+def _made(order: Order, contents: Mapping[str, Content], worker: Worker) -> Returned:
     job: Job = pickle.loads(order.job)
     with TemporaryDirectory(prefix="voiceharness-", dir=worker.local_directory) as room:
         cache = None if job.cache is None else Path(worker.local_directory).parent / _SPEECH
-        job = replace(job, folder=Path(room) / "call", cache=cache)
+        sounds = {name: contents[digest].data for name, digest in order.sounds.items()}
+        job = replace(job, folder=Path(room) / "call", cache=cache, sounds=sounds)
         made: list[SuiteCall] = []
         key = str(worker.get_current_task())
         _desk(worker).make_call(key, order, job, _listener(worker, order, made.append))

@@ -24,6 +24,7 @@ class Engine(Protocol):
 
         Raises:
             OptionError: if the calls cannot be made there; then none was made.
+            ScenarioError: if a sound file that a scenario names cannot be read; then none was made.
             KeyboardInterrupt: after the listener was given what the interrupted calls had come to.
         """
 

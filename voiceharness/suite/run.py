@@ -52,6 +52,7 @@ def run_jobs(
     Raises:
         OptionError: if a job cannot be sent to another process, or its evidence cannot be written; if an engine is not
             there, or has nobody who could make one of the calls. Then no call was made.
+        ScenarioError: if an engine is to make the calls, and a sound file that a scenario names cannot be read.
         MissingExtraError: if the engine is not installed.
         KeyboardInterrupt: after ``on_call`` was given what the interrupted calls had come to.
     """
