@@ -40,8 +40,8 @@ history_unheard_words          it holds words that were not (one that was cut is
 wrong_truncation               claimed to be heard over 100 ms more or less than was
 rtp_lost, _doubled,            over 2 % of the agent's packets were lost on their way, came twice, or out of order
 _reordered                     (warning)
-rtp_late                       a packet came 0.1 s and more after it was due, or over 2 % more than a packet's time after
-                               it, or too late to be played; a sender that pauses is not late (warning)
+rtp_late                       a packet came 0.1 s and more after it was due, or over 2 % more than a packet's time
+                               after it, or too late to be played; a sender that pauses is not late (warning)
 rtp_clock_skew                 packets fall behind their timestamps by 0.1 s and more, pauses aside (warning)
 rtp_timestamp_jump             the time of a packet is off by over 0.6 s from when it came (warning)
 rtp_sequence_jump              the packets' numbers jumped, though their source (SSRC) is the same (warning)
