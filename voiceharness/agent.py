@@ -23,6 +23,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from inspect import signature
+from math import isfinite
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from voiceharness.audio.chunk import AudioChunk
@@ -159,16 +161,17 @@ class AgentCall:
         """Send audio, of any rate, or an event to the user's side; it is stamped with the time of sending.
 
         Raises:
-            AudioError: if the audio has half a sample, or no rate.
+            AudioError: if the audio is not 16-bit PCM in bytes, has half a sample, or no rate.
+            LocalProtocolError: if it is nothing that can be sent, or if words are not timed.
         """
         if self.ended:
             self.late_items += 1
             return
+        _check_item(item)
         sent_ns = self.clock.now_ns() if item.at_ns is None else item.at_ns
         stamped = replace(item, at_ns=sent_ns)
         if isinstance(stamped, AudioChunk):
-            _check_audio(stamped)
-            self._to_line_rate.send(stamped, sent_ns)
+            self._to_line_rate.send(_frozen(stamped), sent_ns)
             return
         if isinstance(stamped, ENDS_ITEM):
             self._to_line_rate.finish(flushed=isinstance(stamped, Flush))
@@ -187,7 +190,11 @@ class AgentCall:
         self.send(Mark(name))
 
     def send_words(self, words: Sequence[Word], *, item: str | None = None) -> None:
-        """Tell the words of an item, timed from the item's first sample."""
+        """Tell the words of an item, timed from the item's first sample.
+
+        Raises:
+            LocalProtocolError: if one is not a ``Word``, or has no finite times.
+        """
         self.send(Words(item, tuple(words)))
 
     def hang_up(self, reason: str = "", *, code: int | None = None) -> None:
@@ -330,11 +337,51 @@ class _ToLineRate:
         self._timer = self._clock.call_at_ns(self._sent_until_ns + round(shift * NS), self.finish)
 
 
-def _check_audio(chunk: AudioChunk) -> None:
-    if len(chunk.pcm) % 2:
-        raise AudioError(f"the agent sent {len(chunk.pcm)} bytes of audio; 16-bit samples take an even number")
-    if chunk.rate <= 0:
-        raise AudioError(f"the agent sent audio at {chunk.rate} Hz; a rate is positive")
+def _check_item(item: object) -> None:
+    """Refuse what is no item of a call here, where the agent's own code is at fault: later it would look like ours."""
+    if isinstance(item, AudioChunk):
+        _check_audio(item.pcm, item.rate)
+    elif isinstance(item, Words):
+        for word in item.words:
+            _check_word(word)
+    elif not isinstance(item, AgentEvent):
+        raise LocalProtocolError(f"the agent sent {_kind(item)}; it can send an AudioChunk, or an event such as Flush")
+
+
+def _check_audio(pcm: object, rate: object) -> None:
+    if not isinstance(pcm, bytes | bytearray | memoryview):
+        raise AudioError(
+            f"the agent sent {_kind(pcm)} as pcm, which takes the bytes of 16-bit samples; "
+            "for an int16 array there is AudioChunk.from_samples"
+        )
+    size = pcm.nbytes if isinstance(pcm, memoryview) else len(pcm)
+    if size % 2:
+        raise AudioError(f"the agent sent {size} bytes of audio; 16-bit samples take an even number")
+    if not isinstance(rate, int | Integral):
+        raise AudioError(f"the agent sent audio at {rate!r} Hz; a rate is a whole number")
+    if rate <= 0:
+        raise AudioError(f"the agent sent audio at {rate} Hz; a rate is positive")
+
+
+def _frozen(chunk: AudioChunk) -> AudioChunk:
+    """Copy audio out of a buffer that the agent may fill anew."""
+    pcm: object = chunk.pcm
+    return replace(chunk, pcm=bytes(pcm)) if isinstance(pcm, bytearray | memoryview) else chunk
+
+
+def _check_word(word: object) -> None:
+    if not isinstance(word, Word):
+        raise LocalProtocolError(f"the agent sent {_kind(word)} as a word; one is a Word(text, start, end) in seconds")
+    if not (isinstance(word.text, str) and _is_time(word.start) and _is_time(word.end)):
+        raise LocalProtocolError(f"the agent sent {word!r}; a word has a text, and a start and an end in seconds")
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float | Real) and isfinite(value)
+
+
+def _kind(value: object) -> str:
+    return "nothing (None)" if value is None else f"a value of the type {type(value).__name__}"
 
 
 def _crash_error(cause: BaseException) -> Exception:
