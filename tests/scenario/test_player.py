@@ -315,6 +315,37 @@ def test_a_call_never_lasts_longer_than_its_maximum() -> None:
     assert seconds(result) == 15.0
 
 
+@pytest.mark.parametrize("step", [Wait(900), Silence(900), Press("12", tone_ms=100_000), Hear(within=900, absent=True)])
+def test_a_script_that_the_maximum_cuts_off_has_not_passed(step: AnyStep) -> None:
+    """A wait of 900 where 900 ms were meant: nothing that comes after it was tried."""
+    result = play(SilentAgent(), step, Say(audio=tone(500, 1.0)), max_duration=15)
+    assert failures(result) == ["cut_by_limit"]
+    assert [each.outcome for each in result.steps] == ["failed", "skipped"]
+    assert "the call's maximum of 15 s (max_duration) was over in" in result.explain()
+    assert "with 1 more to play" in result.explain()
+
+
+def test_what_the_user_cannot_say_to_its_end_is_told_once() -> None:
+    result = play(SilentAgent(), Say(audio=tone(500, 8.0)), Say(audio=tone(500, 8.0)), Wait(1), max_duration=10)
+    assert failures(result) == ["cut_by_limit"]
+    assert [(each.step, each.at) for each in result.checks] == [(1, 10 * RATE)]
+
+
+def test_a_hear_that_the_maximum_cuts_off_tells_so_itself() -> None:
+    result = play(SilentAgent(), Hear(within=20), Say(audio=tone(500, 1.0)), max_duration=10)
+    assert failures(result) == ["no_answer"]
+
+
+@pytest.mark.parametrize("ended", [Ended(), Ended(by="limit")])
+def test_a_call_that_is_to_last_until_its_maximum_passes(ended: Ended) -> None:
+    assert play(SilentAgent(), Wait(900), Check(ended), max_duration=15).outcome == "passed"
+    assert play(SilentAgent(), Wait(900), limits=[ended], max_duration=15).outcome == "passed"
+
+
+def test_a_script_that_the_agents_hang_up_cuts_off_is_judged_by_its_expectations() -> None:
+    assert play(ScriptedPhoneAgent([(5.0, RemoteHangup())]), Wait(900), max_duration=15).outcome == "passed"
+
+
 def test_ten_turns_cost_no_grace_for_words_that_nobody_asked_for() -> None:
     """Case B25: the turns follow each other as fast as their sounds."""
     turn: list[AnyStep] = [Say(audio=tone(500, 0.5)), Hear(within=3)]

@@ -66,6 +66,7 @@ class Player:
         self._on_step = on_step
         self._end_told_in: int | None = None  # the step whose expectation tells how the call ended
         self.current = 0
+        self._cut_told = False
 
     @property
     def since(self) -> int:
@@ -90,14 +91,39 @@ class Player:
             self._fail_unheard(step)
         else:
             await self._perform(step)
-        failed = any(not check.passed for check in self.checks[failures:])
         cut = not skipped and isinstance(step, Say | Interrupt | Press) and self.cursor > self._call_end(self.cursor)
+        end = self.cursor = max(start, self._call_end(self.cursor))
+        self._tell_if_cut_by_limit(step, told=any(not check.passed for check in self.checks[failures:]))
+        failed = any(not check.passed for check in self.checks[failures:])
         outcome: StepOutcome = "skipped" if skipped else "failed" if failed else "cut" if cut else "done"
         detail = "call ended" if skipped or cut else ""
-        end = self.cursor = max(start, self._call_end(self.cursor))
         self.line.timeline.note(end, "step_ended", step=self.current, name=step.label, outcome=outcome)
         self.steps.append(StepResult(self.current, step.label, outcome, start, end, detail))
         self._on_step(self.steps[-1])
+
+    def _tell_if_cut_by_limit(self, step: AnyStep, *, told: bool) -> None:
+        """Fail the first step that the call's maximum left no time for: what was not played has shown nothing.
+
+        ``told``: an expectation of the step has failed already, and says so. A check has its own verdict.
+        """
+        ended, scenario = self.line.ended, self.scenario
+        if ended is None or ended.by != "limit" or self._cut_told or isinstance(step, Check | Hangup):
+            return
+        self._cut_told = True
+        if told or scenario.ends_by_limit:
+            return
+        left = len(scenario.steps) - self.current - 1
+        limit = f"{scenario.max_duration:g} s"
+        self.expect(
+            "cut_by_limit",
+            False,
+            wanted=f"all steps within the call's maximum of {limit}",
+            measured=f"it ended in step {self.current + 1} of {len(scenario.steps)}",
+            explanation=(
+                f"the call's maximum of {limit} (max_duration) was over in {step.label!r}"
+                f"{f', with {left} more to play' if left else ''}: make the step shorter, or the maximum longer"
+            ),
+        )
 
     async def _perform(self, step: AnyStep) -> None:
         match step:

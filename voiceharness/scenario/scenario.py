@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final, TypeAlias
 from voiceharness.capabilities import Direction, Requirement
 from voiceharness.errors import ScenarioError
 from voiceharness.measure.finding import FindingKind  # noqa: TC001 (read at run time to describe the fields)
-from voiceharness.scenario.checks import Expectation, Tone, judges_words, needs_the_end
+from voiceharness.scenario.checks import Ended, Expectation, Tone, judges_words, needs_the_end
 from voiceharness.scenario.fields import (
     CHECKED,
     Count,
@@ -41,7 +41,8 @@ class Scenario:
     """One call, as data. Steps, tags and limits may be given as any sequence; they are kept as tuples.
 
     ``direction``: the harness dials the agent, or is dialled by it. ``connect_timeout`` bounds the way to the answer,
-    ``max_duration`` the call after it. ``seed`` decides everything that is left to chance. ``limits`` judge the whole
+    ``max_duration`` the call after it: steps that it cuts off have failed, unless an expectation says that the call may
+    end so. ``seed`` decides everything that is left to chance. ``limits`` judge the whole
     call, and so do the faults that are always looked for, except the kinds in ``allow``. ``voice``, ``synthesizer``
     and ``transcriber`` name what speaks and understands for the harness (None: the default). ``adapter`` and
     ``options`` say what to call when nothing else does. ``place`` is where the scenario stands in its file.
@@ -95,6 +96,12 @@ class Scenario:
     def needs_words(self) -> bool:
         """Whether the agent's words are needed: of a transport with ``streaming_transcripts``, or of a transcriber."""
         return any(step.needs_words for step in self.steps) or any(judges_words(limit) for limit in self.limits)
+
+    @property
+    def ends_by_limit(self) -> bool:
+        """Whether it is all right that the call goes on until ``max_duration``: an expectation of its end allows it."""
+        expected = [step.expectation for step in self.steps if isinstance(step, Check)] + list(self.limits)
+        return any(isinstance(each, Ended) and each.by in (None, "limit") for each in expected)
 
 
 def _check_order(scenario: Scenario) -> None:
