@@ -13,6 +13,7 @@ import threading
 import traceback
 from _thread import _count as thread_count  # thread_count() without its lock: it is asked for every frame
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, TypeVarTuple
 
 from voiceharness.errors import StallError, VirtualTimeError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections import deque
     from collections.abc import Callable, Iterator
     from contextvars import Context
+    from types import FrameType
 
 __all__ = ["NS", "VirtualLoop"]
 
@@ -32,6 +34,11 @@ NS: Final = 1_000_000_000
 
 FOREIGN_THREAD_GRACE: Final = 0.25
 STACK_FRAMES_SHOWN: Final = 6
+
+_ASYNCIO: Final = str(Path(asyncio.__file__).parent)
+
+MOST_ROUNDS_AT_ONCE: Final = 1_000_000
+"""Rounds of the loop at one time, some seconds of work, after which somebody is taken to poll."""
 
 
 def _refusing(what: str) -> Any:  # Any: it stands in for methods of many signatures
@@ -58,6 +65,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._closed: bool
         self._home_thread = threading.get_ident()
         self._known_threads = thread_count()
+        self._round_ns = 0
+        self._rounds = 0
         self._violation: VirtualTimeError | None = None
         self._violated = threading.Event()
         self._explanations: list[str] = []
@@ -129,6 +138,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Run everything that is ready; if nothing is, jump to the next timer."""
         if not self._ready:
             self._jump()
+        self._count_round()
         if self._violation is not None:
             violation, self._violation = self._violation, None
             raise violation
@@ -141,6 +151,15 @@ class VirtualLoop(asyncio.BaseEventLoop):
             handle = ready.popleft()
             if not handle._cancelled:
                 handle._run()
+
+    def _count_round(self) -> None:
+        """Stop a run in which somebody can always go on at once, such as who polls with ``sleep(0)``: time stands."""
+        if self.now_ns != self._round_ns:
+            self._round_ns, self._rounds = self.now_ns, 0
+        self._rounds += 1
+        if self._rounds > MOST_ROUNDS_AT_ONCE and self._violation is None:
+            self._rounds = 0
+            self._violation = StallError(_standstill_report(self))
 
     def _jump(self) -> None:
         self._let_foreign_threads_speak()
@@ -232,11 +251,33 @@ def _stack_text(skip: int) -> str:
 
 
 def _stall_report(loop: VirtualLoop) -> str:
-    lines = [f"every task waits and no timer is set, at {loop.time():.3f} s of virtual time; nothing can happen again:"]
-    for task in sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name()):
-        frames = task.get_stack(limit=1)
-        place = f"{frames[0].f_code.co_filename}:{frames[0].f_lineno}" if frames else "an unknown place"
-        coroutine = getattr(task.get_coro(), "__qualname__", "a coroutine")
-        waits_for = getattr(task, "_fut_waiter", None)
-        lines.append(f"- {task.get_name()}, {coroutine}, at {place}, waits for {waits_for!r}")
-    return "\n".join(lines)
+    head = f"every task waits and no timer is set, at {loop.time():.3f} s of virtual time; nothing can happen again:"
+    tasks = sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name())
+    return "\n".join([head, *(f"{_place(task)}, waits for {_waits_for(task)!r}" for task in tasks)])
+
+
+def _standstill_report(loop: VirtualLoop) -> str:
+    head = (
+        f"virtual time stands still at {loop.time():.3f} s, because somebody can always go on at once: "
+        "who polls must wait for an event, or sleep for longer than 0 s; or run in real time. It is among these:"
+    )
+    tasks = sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name())
+    ready = [task for task in tasks if _waits_for(task) is None]
+    return "\n".join([head, *map(_place, ready or tasks)])
+
+
+def _place(task: asyncio.Task[Any]) -> str:  # Any: whatever it returns
+    frames = [frame for frame in _frames(task.get_coro()) if not frame.f_code.co_filename.startswith(_ASYNCIO)]
+    place = f"{frames[-1].f_code.co_filename}:{frames[-1].f_lineno}" if frames else "an unknown place"
+    return f"- {task.get_name()}, {getattr(task.get_coro(), '__qualname__', 'a coroutine')}, at {place}"
+
+
+def _frames(coroutine: object) -> Iterator[FrameType]:
+    """Go from a coroutine to the one that it awaits, and so on."""
+    while (frame := getattr(coroutine, "cr_frame", None)) is not None:
+        yield frame
+        coroutine = getattr(coroutine, "cr_await", None)
+
+
+def _waits_for(task: asyncio.Task[Any]) -> object:  # Any: whatever it returns
+    return getattr(task, "_fut_waiter", None)
