@@ -101,6 +101,18 @@ def test_after_the_end_receive_always_says_so() -> None:
     in_call(body)
 
 
+def test_a_loop_that_never_looks_for_the_end_is_stopped() -> None:
+    """It waits for nothing, so nobody else would ever run again: neither time-out nor cancellation reach it."""
+
+    async def body(call: AgentCall) -> None:
+        call.deliver(CallEnded("the user hung up"))
+        while True:
+            await call.receive()
+
+    with pytest.raises(LocalProtocolError, match="1000 times that the call has ended; leave the loop at a CallEnded"):
+        in_call(body)
+
+
 def test_a_listening_function_gets_what_had_come_before_and_each_item_at_once() -> None:
     async def body(call: AgentCall) -> None:
         heard: list[UserItem] = []

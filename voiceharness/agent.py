@@ -58,6 +58,7 @@ AgentItem: TypeAlias = AudioChunk | AgentEvent
 """What an agent can send through its door."""
 
 ENDS_ITEM: Final = (Flush, TurnDone, RemoteHangup, EndOfStream)
+MOST_ENDS_TOLD: Final = 1000
 SENT_AHEAD: Final = 0.1
 TAIL_LEAD: Final = 0.01
 TAIL_GRACE: Final = 0.02
@@ -116,6 +117,7 @@ class AgentCall:
         self._sink: Callable[[UserItem], None] | None = None
         self._ended: CallEnded | None = None
         self._hung_up = False
+        self._ends_told = 0
         self._crash: BaseException | None = None
         self._to_line_rate = _ToLineRate(clock, rate, self._put)
 
@@ -132,16 +134,17 @@ class AgentCall:
         return self._crash
 
     async def receive(self) -> UserItem:
-        """Return the next thing from the user's side, in order of arrival; after the end, always ``CallEnded``.
+        """Return the next thing from the user's side, in order of arrival; after the end, ``CallEnded`` each time.
 
         Raises:
-            LocalProtocolError: if ``listen`` was chosen, or another task is receiving.
+            LocalProtocolError: if ``listen`` was chosen, if another task is receiving, or if the end was told so often
+                that nobody looks for it.
         """
         if self._sink is not None:
             raise LocalProtocolError("this call is listened to by a function; it cannot be received from as well")
         while not self._inbox:
             if self._ended is not None:
-                return self._ended
+                return self._tell_end(self._ended)
             if self._inbox_waiter is not None:
                 raise LocalProtocolError("two tasks receive from one call; give the items to one of them")
             self._inbox_waiter = asyncio.get_running_loop().create_future()
@@ -150,6 +153,15 @@ class AgentCall:
             finally:
                 self._inbox_waiter = None
         return self._inbox.popleft()
+
+    def _tell_end(self, ended: CallEnded) -> CallEnded:
+        """Tell the end again, but not for ever: a loop that does not look for it never lets anybody else run."""
+        self._ends_told += 1
+        if self._ends_told > MOST_ENDS_TOLD:
+            raise LocalProtocolError(
+                f"receive() has said {self._ends_told - 1} times that the call has ended; leave the loop at a CallEnded"
+            )
+        return ended
 
     def listen(self, sink: Callable[[UserItem], None]) -> None:
         """Hand every item to a function as it arrives, instead of queueing it for ``receive``."""
