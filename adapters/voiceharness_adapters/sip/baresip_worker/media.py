@@ -1,8 +1,8 @@
 """A call's audio on baresip: a 20 ms tick of our own between the stack's buffers and the owner.
 
-The stack sends and receives on threads of its own and gives neither time nor position of what it received. So a tick
-takes one frame from what has come (:mod:`~voiceharness_adapters.sip.baresip_worker.reserve`), and sound has the place
-of the tick that took it: right to half a frame.
+The stack sends and receives on threads of its own and gives neither time nor position of what it received. So what has
+come is looked at twice in each tick, and its time says which tick takes it
+(:mod:`~voiceharness_adapters.sip.baresip_worker.reserve`). Sound has the place of that tick: right to half a frame.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from baresip import AudioNotActive, AudioRestarted
 
-from voiceharness.clock import NS, LoopClock
-from voiceharness_adapters.sip.baresip_worker.reserve import Reserve
+from voiceharness.clock import LoopClock
+from voiceharness_adapters.sip.baresip_worker.reserve import FRAME_NS, Reserve
 from voiceharness_adapters.sip.channel import now_ns
 from voiceharness_adapters.sip.wire import NOTHING_SENT
 
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Pump"]
 
-FRAME_MS: Final = 20
-_FRAME_NS: Final = FRAME_MS * NS // 1000
+FRAME_MS: Final = FRAME_NS // 1_000_000
 _READ_SIZE: Final = 1 << 16
 
 
@@ -71,12 +70,14 @@ class Pump:
         clock = LoopClock()
         start_ns = clock.now_ns()
         while True:
-            due_ns = start_ns + self._tick * _FRAME_NS
+            due_ns = start_ns + self._tick * FRAME_NS
             await clock.sleep_until_ns(due_ns)
-            behind = (clock.now_ns() - due_ns) // _FRAME_NS
-            sent, heard = self._send(), self._hear(behind)
-            self._channel.heard(self._number, self._tick, sent, now_ns(), heard)
+            sent = self._send()
+            self._look(clock.now_ns())
+            self._channel.heard(self._number, self._tick, sent, now_ns(), self.reserve.take(due_ns))
             self._tick += 1
+            await clock.sleep_until_ns(due_ns + FRAME_NS // 2)
+            self._look(clock.now_ns())
 
     def _send(self) -> int:
         pcm = self._frames.pop(self._tick, None)
@@ -89,11 +90,10 @@ class Pump:
             self._call.audio.write(_spread(pcm or self._silence, channels))
         return NOTHING_SENT if pcm is None else self._tick
 
-    def _hear(self, behind: int) -> bytes:
+    def _look(self, now_ns: int) -> None:
         with suppress(AudioNotActive, AudioRestarted):
-            channels = self._call.audio.info().rx_channels
-            self.reserve.put(_joined(self._call.audio.read(_READ_SIZE), channels))
-        return self.reserve.take(behind)
+            if pcm := self._call.audio.read(_READ_SIZE):
+                self.reserve.put(_joined(pcm, self._call.audio.info().rx_channels), now_ns)
 
 
 def _spread(pcm: bytes, channels: int) -> bytes:
