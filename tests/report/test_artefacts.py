@@ -25,6 +25,7 @@ from voiceharness.report.artefacts import (
 from voiceharness.report.document import call_document
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from voiceharness.scenario.result import CallResult
@@ -131,8 +132,43 @@ def test_a_timeline_that_lacks_a_column_is_refused(tmp_path: Path) -> None:
     timeline = json.loads((tmp_path / "timeline.json").read_text())
     del timeline["arrivals"]["heard"]
     (tmp_path / "timeline.json").write_text(json.dumps(timeline))
-    with pytest.raises(OptionError, match="damaged: 'heard'"):
+    with pytest.raises(OptionError, match=r"damaged: arrivals\.heard is missing"):
         load_call(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wrong"),
+    [
+        ("rate", 0, "no call has a rate of 0 Hz"),
+        ("rate", "8000", "rate cannot be '8000'"),
+        ("samples", None, "samples cannot be null"),
+        ("events", [{"at": "x", "kind": "hangup", "data": {}}], r"events\[0\].at cannot be 'x'"),
+        ("events", [{"at": 3, "kind": "hangup", "data": None}], r"events\[0\].data cannot be null"),
+        ("events", [{"at": 3, "kind": "hangup", "data": {}, "mood": 1}], "mood"),
+        ("arrivals", [], "arrivals cannot be a list"),
+    ],
+)
+def test_a_timeline_that_was_edited_is_refused_with_the_place(
+    tmp_path: Path, name: str, value: object, wrong: str
+) -> None:
+    save_call(silent_call(), tmp_path)
+    timeline = json.loads((tmp_path / "timeline.json").read_text())
+    (tmp_path / "timeline.json").write_text(json.dumps({**timeline, name: value}))
+    with pytest.raises(OptionError, match=rf"timeline.json is damaged: .*{wrong}"):
+        load_call(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["result.json", "timeline.json", "manifest.json"])
+def test_a_file_that_is_nested_beyond_reason_is_refused(tmp_path: Path, name: str) -> None:
+    save_call(silent_call(), tmp_path)
+    (tmp_path / name).write_text("[" * 100_000)
+    readers: dict[str, Callable[[Path], object]] = {
+        "result.json": load_document,
+        "timeline.json": load_call,
+        "manifest.json": altered_files,
+    }
+    with pytest.raises(OptionError, match="damaged: it is nested too deep"):
+        readers[name](tmp_path)
 
 
 def test_a_recording_of_another_length_than_the_timeline_is_refused(tmp_path: Path) -> None:

@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from voiceharness.audio.vad import RATES
 from voiceharness.audio.wav import read_tracks, write_wav
 from voiceharness.clock import wall_time
 from voiceharness.errors import AudioError, OptionError
 from voiceharness.line.record import Arrival, CallRecord, TimelineEvent
 from voiceharness.report.document import CALL_FORMAT, call_document
 from voiceharness.report.redaction import Redactor
+from voiceharness.report.saved_shape import misfit_of, published
 from voiceharness.report.serialization import from_json, json_bytes, plain
 
 if TYPE_CHECKING:
@@ -67,6 +69,40 @@ MANIFEST: Final = "manifest.json"
 
 _TIMELINE_FORMAT: Final = "voiceharness-timeline/1"
 _MANIFEST_FORMAT: Final = "voiceharness-manifest/1"
+
+_POSITIONS: Final = {"type": "array", "items": {"type": "integer"}}
+_TIMELINE_SHAPE: Final[Mapping[str, Any]] = {  # Any: JSON
+    "required": ["rate", "samples", "events", "arrivals"],
+    "properties": {
+        "rate": {"type": "integer"},
+        "samples": {"type": "integer"},
+        "events": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["at", "kind", "data"],
+                "properties": {"at": {"type": "integer"}, "kind": {"type": "string"}, "data": {"type": "object"}},
+            },
+        },
+        "arrivals": {
+            "type": "object",
+            "required": list(Arrival._fields),
+            "properties": {
+                **dict.fromkeys(("at", "start", "samples", "heard"), _POSITIONS),
+                "item": {"type": "array", "items": {"type": ["string", "null"]}},
+            },
+        },
+    },
+}
+_MANIFEST_SHAPE: Final[Mapping[str, Any]] = {  # Any: JSON
+    "required": ["files"],
+    "properties": {
+        "files": {
+            "type": "array",
+            "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+        }
+    },
+}
 
 
 def save_call(result: CallResult, folder: str | Path, *, secrets: Iterable[str] = ()) -> Path:
@@ -117,7 +153,9 @@ def load_call(folder: str | Path) -> CallRecord:
         AudioError: if its recording cannot be used.
     """
     home = Path(folder)
-    timeline = _read(home / TIMELINE, _TIMELINE_FORMAT)
+    timeline = _read(home / TIMELINE, _TIMELINE_FORMAT, _TIMELINE_SHAPE)
+    if timeline["rate"] not in RATES:
+        raise OptionError(f"{home / TIMELINE} is damaged: no call has a rate of {timeline['rate']} Hz")
     user, agent = _tracks(home / RECORDING, timeline["samples"])
     try:
         events = tuple(TimelineEvent(**event) for event in timeline["events"])
@@ -134,7 +172,7 @@ def load_document(folder: str | Path) -> CallDocument:
     Raises:
         OptionError: if there is none, or it cannot be used.
     """
-    return cast("CallDocument", _read(Path(folder) / RESULT, CALL_FORMAT))
+    return cast("CallDocument", _read(Path(folder) / RESULT, CALL_FORMAT, published("call")))
 
 
 def altered_files(folder: str | Path) -> tuple[str, ...]:
@@ -144,7 +182,7 @@ def altered_files(folder: str | Path) -> tuple[str, ...]:
         OptionError: if there is no manifest, or it cannot be used.
     """
     home = Path(folder)
-    listed = _read(home / MANIFEST, _MANIFEST_FORMAT)["files"]
+    listed = _read(home / MANIFEST, _MANIFEST_FORMAT, _MANIFEST_SHAPE)["files"]
     return tuple(entry["name"] for entry in listed if _entry(home / entry["name"]) != entry)
 
 
@@ -186,7 +224,7 @@ def add_to_manifest(folder: str | Path, name: str) -> None:
         OptionError: if there is no manifest, or it cannot be used.
     """
     home = Path(folder)
-    manifest = _read(home / MANIFEST, _MANIFEST_FORMAT)
+    manifest = _read(home / MANIFEST, _MANIFEST_FORMAT, _MANIFEST_SHAPE)
     others = [entry for entry in manifest["files"] if entry["name"] != name]
     _write(home / MANIFEST, {**manifest, "files": [*others, _entry(home / name)]})
 
@@ -200,8 +238,8 @@ def _make_room(home: Path) -> None:
 def _listed(home: Path) -> list[str]:
     """Return the files of an earlier call, as far as its manifest can be read."""
     try:
-        return [entry["name"] for entry in _read(home / MANIFEST, _MANIFEST_FORMAT)["files"]]
-    except (OptionError, KeyError, TypeError):
+        return [entry["name"] for entry in _read(home / MANIFEST, _MANIFEST_FORMAT, _MANIFEST_SHAPE)["files"]]
+    except OptionError:
         return []
 
 
@@ -209,7 +247,7 @@ def _write(path: Path, value: object, *, depth: int = 3) -> None:
     path.write_bytes(json_bytes(value, depth=depth))
 
 
-def _read(path: Path, wanted: str) -> dict[str, Any]:  # Any: a JSON object of a known format
+def _read(path: Path, wanted: str, shape: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
     try:
         content = from_json(path.read_bytes())
     except OSError as error:
@@ -218,6 +256,8 @@ def _read(path: Path, wanted: str) -> dict[str, Any]:  # Any: a JSON object of a
         raise OptionError(f"{path} is damaged: {error}") from error
     if not isinstance(content, dict) or content.get("format") != wanted:
         raise OptionError(f"{path} is not in the format {wanted}")
+    if wrong := misfit_of(content, shape):
+        raise OptionError(f"{path} is damaged: {wrong}")
     return content
 
 

@@ -17,6 +17,7 @@ from voiceharness.report.artefacts import RESULT
 from voiceharness.report.cells import told_apart
 from voiceharness.report.document import CALL_FORMAT
 from voiceharness.report.interruption import was_interrupted
+from voiceharness.report.saved_shape import misfit
 from voiceharness.report.serialization import from_json
 from voiceharness.report.suite import SUITE_FORMAT
 
@@ -61,8 +62,10 @@ def load_calls(path: str | Path) -> list[CallDocument]:
     content = _read(file)
     match content.get("format"):
         case str(form) if form == SUITE_FORMAT:
+            _refuse_damaged(file, content, "suite")
             return told_apart(content["calls"])
         case str(form) if form == CALL_FORMAT:
+            _refuse_damaged(file, content, "call")
             return [cast("CallDocument", content)]
     raise OptionError(f"{file} has no calls in it; give the folder of a run, or its {SUITE_FILE}")
 
@@ -76,6 +79,7 @@ def load_suite(folder: str | Path) -> SuiteDocument:
     content = _read(Path(folder) / SUITE_FILE)
     if content.get("format") != SUITE_FORMAT:
         raise OptionError(f"{Path(folder) / SUITE_FILE} is not in the format {SUITE_FORMAT}")
+    _refuse_damaged(Path(folder) / SUITE_FILE, content, "suite")
     return cast("SuiteDocument", content)
 
 
@@ -142,3 +146,8 @@ def _read(file: Path) -> dict[str, Any]:  # Any: a JSON object
     if not isinstance(content, dict):
         raise OptionError(f"{file} is damaged: it holds no JSON object")
     return content
+
+
+def _refuse_damaged(file: Path, content: dict[str, Any], name: str) -> None:  # Any: JSON
+    if wrong := misfit(content, name):
+        raise OptionError(f"{file} is damaged: {wrong}")

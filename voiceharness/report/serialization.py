@@ -43,7 +43,10 @@ def from_json(data: bytes) -> Any:  # Any: whatever the file holds
     Raises:
         ValueError: if it is no JSON, or not in UTF-8.
     """
-    return json.loads(data.decode("utf-8"))
+    try:
+        return json.loads(data.decode("utf-8"))
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
 
 
 def _laid_out(value: object, depth: int, indent: int) -> str:
