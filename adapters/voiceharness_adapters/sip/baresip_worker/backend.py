@@ -38,7 +38,9 @@ _STATS_PERIOD: Final = 0.25
 _SETTLES_WITHIN: Final = 0.5
 _MANY_CALLS: Final = 40
 _MANY_EVENTS: Final = 400
-_LOG_LAG: Final = 0.05
+_LOG_LAG: Final = 0.5
+"""Seconds that the log may take to tell what has happened; it need not ever, of a peer that has gone."""
+
 
 _IN_FLIGHT: Final = "already in flight"
 """What the library says when the peer's offer, or an earlier one, is not settled."""
@@ -175,9 +177,10 @@ class BaresipBackend:
         )
 
     async def _register(self, command: Fields) -> None:
-        agent = self._user_agent()
+        agent, before = self._user_agent(), self._trace.registered
         try:
             await (agent.register() if command["active"] else agent.unregister())
+            await self._trace.until(lambda: self._trace.registered > before, within=_LOG_LAG)
         except baresip.RegistrationError as error:
             self.channel.tell("registration", code=error.status or 408, reason=error.reason or str(error), expires=0)
         else:
@@ -203,11 +206,13 @@ class BaresipBackend:
         number = self._next_incoming
         self._next_incoming += 2
         self._take_in(number, call)
-        asyncio.get_running_loop().call_later(_LOG_LAG, self._offer, number, call)
+        self._run(self._offer(number, call))
 
-    def _offer(self, number: int, call: baresip.Call) -> None:
+    async def _offer(self, number: int, call: baresip.Call) -> None:
         """Offer a call to the owner, once the log has told what its INVITE says."""
-        target, headers = self._trace.invites.pop(call.call_id or "", ("", {}))
+        sip_id = call.call_id or ""
+        await self._trace.until(lambda: sip_id in self._trace.invites, within=_LOG_LAG)
+        target, headers = self._trace.invites.pop(sip_id, ("", {}))
         self.channel.tell("incoming", call=number, user=call.peer or "", dialled=target, headers=headers)
 
     def _take_in(self, number: int, call: baresip.Call) -> None:
@@ -290,9 +295,14 @@ class BaresipBackend:
         if taken.task is not None:
             taken.task.cancel()
         self._calls.pop(taken.number, None)
-        # The SIP messages come by the log, on a thread of its own; whoever hears of the end looks for the last of them.
-        loop = asyncio.get_running_loop()
-        loop.call_later(_LOG_LAG, taken.tell_state, "ended", code, reason, code if found else None)
+        self._run(self._tell_end(taken, code, reason, code if found else None))
+
+    async def _tell_end(self, taken: WorkerCall, code: int, reason: str, final: int | None) -> None:
+        """Tell the owner of a call's end, once the log has told it: it looks for the last of the messages then."""
+        sip_id = taken.call.call_id or ""
+        await self._trace.until(lambda: sip_id in self._trace.ended, within=_LOG_LAG)
+        self._trace.ended.discard(sip_id)
+        taken.tell_state("ended", code, reason, final)
 
     async def _tell_statistics(self) -> None:
         clock = LoopClock()
