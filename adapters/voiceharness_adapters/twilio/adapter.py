@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping  # noqa: TC003  the registry reads the types of options
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from voiceharness.adapter import Option, VoiceAgentAdapter
@@ -28,6 +28,7 @@ from voiceharness_adapters.twilio.carrier_call import CarrierCall, joined
 from voiceharness_adapters.twilio.doors import make_door
 from voiceharness_adapters.twilio.identity import CallIdentity
 from voiceharness_adapters.twilio.settings import CarrierLog, CarrierSettings, Inbound, LostAs, Marks
+from voiceharness_adapters.twilio.urls import STREAM_SCHEMES, WEBHOOK_SCHEMES, why_no_url
 
 if TYPE_CHECKING:
     from voiceharness.adapter import Received
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
     from voiceharness_adapters.twilio.door import Door
 
 __all__ = ["Twilio"]
-
-STREAM_SCHEMES: Final = ("ws", "wss")
-WEBHOOK_SCHEMES: Final = ("http", "https")
-SCHEMES: Final = (*STREAM_SCHEMES, *WEBHOOK_SCHEMES)
 
 
 class Twilio(VoiceAgentAdapter):
@@ -84,8 +81,8 @@ class Twilio(VoiceAgentAdapter):
             str | None, Option("URL, or path, that the call's progress is posted to: in-progress, completed")
         ] = None,
     ) -> None:
-        if urlsplit(url).scheme not in SCHEMES:
-            raise OptionError(f"adapter 'twilio': url begins with {', '.join(SCHEMES)}, not {url!r}")
+        if wrong := why_no_url(url):
+            raise OptionError(f"adapter 'twilio': url {wrong}")
         if status_callback is not None and not _are_webhooks(url, joined(url, status_callback)):
             raise OptionError(
                 "adapter 'twilio': status_callback is an http or https URL, of a call to a voice webhook; a stream "
@@ -245,4 +242,4 @@ class Twilio(VoiceAgentAdapter):
 
 
 def _are_webhooks(*urls: str) -> bool:
-    return all(urlsplit(url).scheme in WEBHOOK_SCHEMES for url in urls)
+    return not any(why_no_url(url, WEBHOOK_SCHEMES) for url in urls)

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from voiceharness.audit import Audit, AuditReport, Finding
-from voiceharness.errors import AgentCrashedError, CallError, CallRejectedError, RemoteProtocolError
+from voiceharness.errors import AgentCrashedError, CallError, CallRejectedError, OptionError, RemoteProtocolError
 from voiceharness.protocols.media_streams.hostile import hostile_inputs
 from voiceharness.protocols.media_streams.machine import CarrierEnd
 from voiceharness.protocols.media_streams.messages import StreamDescription
 from voiceharness.protocols.media_streams.twiml import ConnectStream, Stream, parse_twiml
 from voiceharness_adapters.twilio.doors import make_door
 from voiceharness_adapters.twilio.identity import FORM_TYPE, STREAM_AGENT, WEBHOOK_AGENT, CallIdentity
+from voiceharness_adapters.twilio.urls import WEBHOOK_SCHEMES, why_no_url
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -76,9 +77,12 @@ async def audit(
     ``only``: the names of the attacks to make (None: all).
 
     Raises:
+        OptionError: if nobody can be reached at such a URL.
         CallError: if the agent cannot be reached, or refuses the proper call.
         RemoteProtocolError: if its webhook's answer is not TwiML.
     """
+    if wrong := why_no_url(url):
+        raise OptionError(f"the URL to audit {wrong}")
     auditor = _Auditor(url, app, token, patience)
     await auditor.control()
     chosen = [check for check in CHECKS if only is None or check in only]
@@ -95,7 +99,7 @@ class _Auditor:
         self._app = app
         self._identity = CallIdentity("+15550100001", "+15550100002", token)
         self._patience = patience
-        self._stream: Stream | None = None if urlsplit(url).scheme in ("http", "https") else Stream(url)
+        self._stream: Stream | None = None if urlsplit(url).scheme in WEBHOOK_SCHEMES else Stream(url)
         self._has_webhook = self._stream is None
 
     async def control(self) -> None:

@@ -22,6 +22,7 @@ except ImportError as _missing:
     raise MissingExtraError("a media stream over the network needs websockets", extra="twilio") from _missing
 
 from voiceharness_adapters.twilio.door import HttpAnswer
+from voiceharness_adapters.twilio.urls import STREAM_SCHEMES, why_no_url
 from voiceharness_adapters.twilio.ws_connection import WebSocketConnection
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class NetworkDoor:
 
     async def open_stream(self, url: str, headers: Headers, listener: StreamListener) -> StreamSocket:
         """Open a websocket without compression, as the carrier does."""
+        if wrong := why_no_url(url, STREAM_SCHEMES):
+            raise ConnectError(f"no stream can be opened: its URL {wrong}")
         try:
             async with asyncio.timeout(TIMEOUT):
                 connection = await _open(url, headers, listener)

@@ -20,6 +20,7 @@ from voiceharness.protocols.media_streams.signature import SIGNATURE_HEADER, is_
 from voiceharness.protocols.media_streams.twiml import LOOPBACK, connect_stream
 from voiceharness_adapters.twilio.phone_session import MAX_MESSAGE, PhoneSession
 from voiceharness_adapters.twilio.rest import CallsApi
+from voiceharness_adapters.twilio.urls import WEBHOOK_SCHEMES, why_no_url
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
@@ -55,6 +56,8 @@ class TwilioNumber(Endpoint):
         api_url: str | None = None,
     ) -> None:
         super().__init__()
+        if wrong := why_no_url(public_url, WEBHOOK_SCHEMES):
+            raise OptionError(f"public_url {wrong}")
         parts = urlsplit(public_url)
         if parts.scheme != "https" and parts.hostname not in LOOPBACK:
             raise OptionError(f"public_url is an https:// address that the carrier can reach, not {public_url!r}")
