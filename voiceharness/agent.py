@@ -94,8 +94,8 @@ agent is to be reached.
 def hosted(
     host: Host, agent: PhoneAgent, options: Mapping[str, object]
 ) -> AbstractAsyncContextManager[Mapping[str, object]]:
-    """Serve an agent by a host to an adapter with these options."""
-    known = signature(host).parameters
+    """Serve an agent by a host to an adapter with these options; an agent among them gives way to this one."""
+    _, *known = signature(host).parameters
     return host(agent, **{name: value for name, value in options.items() if name in known})
 
 

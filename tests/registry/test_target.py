@@ -45,6 +45,15 @@ def test_the_agent_is_served_to_the_adapter_and_called() -> None:
     assert agent.log.ended_at == pytest.approx(1.0)
 
 
+def test_an_agent_goes_before_one_among_the_options() -> None:
+    """Of the scenario, say: what the command line names goes before the file."""
+    agent, other = SilentAgent(), SilentAgent()
+    Target(options={"agent": other}, agent=agent).call(WAIT).raise_for_failure()
+    Target(agent=agent).call(Scenario(name="wait", steps=[Wait(1.0)], options={"agent": "nowhere:Agent"}))
+    assert len(agent.logs) == 2
+    assert not other.logs
+
+
 def test_what_makes_agents_makes_one_for_each_call() -> None:
     made: list[SilentAgent] = []
 
