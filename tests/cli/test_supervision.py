@@ -89,6 +89,17 @@ def test_a_reader_that_has_had_enough_is_no_fault() -> None:
     assert done.stderr == b""
 
 
+@pytest.mark.parametrize("arguments", [["adapters"], ["adapters", "--json"]])
+def test_an_output_that_takes_nothing_is_told_as_that(arguments: list[str]) -> None:
+    full = Path("/dev/full")
+    with full.open("wb") as output:
+        ended = subprocess.run(
+            [sys.executable, "-m", "voiceharness", *arguments], stdout=output, stderr=subprocess.PIPE, check=False
+        )
+    assert ended.stderr.decode() == "OptionError: cannot write to standard output: No space left on device\n"
+    assert ended.returncode == 2
+
+
 def test_an_interrupted_command_ends_as_one(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt() -> None:
         raise KeyboardInterrupt

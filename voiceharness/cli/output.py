@@ -8,6 +8,7 @@ import sys
 from io import TextIOWrapper
 from typing import TextIO
 
+from voiceharness.errors import OptionError
 from voiceharness.report.printable import fitted, printable
 
 __all__ = ["Progress", "complain", "takes_unicode", "tell", "tell_json", "terminal_width", "tolerate_any_text"]
@@ -38,13 +39,30 @@ def terminal_width() -> int:
 
 
 def tell(text: str) -> None:
-    """Write a result for people."""
-    print(text, end="" if text.endswith("\n") else "\n", flush=True)
+    """Write a result for people.
+
+    Raises:
+        OptionError: if standard output leads to where nothing can be written.
+    """
+    _write(text if text.endswith("\n") else f"{text}\n")
 
 
 def tell_json(value: object) -> None:
-    """Write a result for programs: one JSON document in ASCII, which every encoding can hold."""
-    print(json.dumps(value, allow_nan=False, indent=1), flush=True)
+    """Write a result for programs: one JSON document in ASCII, which every encoding can hold.
+
+    Raises:
+        OptionError: if standard output leads to where nothing can be written.
+    """
+    _write(f"{json.dumps(value, allow_nan=False, indent=1)}\n")
+
+
+def _write(text: str) -> None:
+    try:
+        print(text, end="", flush=True)
+    except BrokenPipeError:
+        raise  # its reader has gone, which the command line knows
+    except OSError as error:
+        raise OptionError(f"cannot write to standard output: {error.strerror}") from error
 
 
 def complain(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +11,7 @@ import click
 from voiceharness.cli.app import app
 from voiceharness.cli.codes import HARNESS_FAULT, INTERRUPTED, OUTPUT_CLOSED
 from voiceharness.cli.output import complain, tell_json, tolerate_any_text
-from voiceharness.errors import VoiceHarnessError
+from voiceharness.errors import OptionError, VoiceHarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,5 +45,6 @@ def run_command(arguments: Sequence[str]) -> int:
 def _ended(as_json: bool, code: int, kind: str, message: str) -> int:
     if as_json:
         error = {"type": kind, "message": message}
-        tell_json({"format": "voiceharness-error/1", "exit_code": code, "error": error})
+        with suppress(OptionError):  # of an output that takes nothing, standard error has told
+            tell_json({"format": "voiceharness-error/1", "exit_code": code, "error": error})
     return code
