@@ -12,7 +12,16 @@ if TYPE_CHECKING:
 
     from voiceharness_adapters.sip.settings import Backend
 
-__all__ = ["CAPABILITIES", "CONCEALMENT", "LOSS_BLURS_TIME", "REFUSALS", "TIMING", "UPPER_BOUND", "USUAL_WAIT"]
+__all__ = [
+    "CAPABILITIES",
+    "CONCEALMENT",
+    "LOSS_BLURS_TIME",
+    "OFFERS_AGAIN",
+    "REFUSALS",
+    "TIMING",
+    "UPPER_BOUND",
+    "USUAL_WAIT",
+]
 
 UPPER_BOUND: Final = AdapterCapabilities(
     dtmf=frozenset({"rfc4733", "info", "inband"}),
@@ -38,6 +47,9 @@ CONCEALMENT: Final[Mapping[Backend, float]] = {"pjsua2": 0.005, "baresip": 0.0}
 
 USUAL_WAIT: Final[Mapping[Backend, float]] = {"pjsua2": 0.030, "baresip": 0.095}
 """Seconds that a packet usually waits in the worker's buffers; to half a frame, whatever the clocks' phase."""
+
+OFFERS_AGAIN: Final[Mapping[Backend, bool]] = {"pjsua2": False, "baresip": True}
+"""Whether a backend by itself makes an offer again that crossed one of the peer's (491; RFC 3261, 14.1)."""
 
 LOSS_BLURS_TIME: Final[Mapping[Backend, bool]] = {"pjsua2": False, "baresip": True}
 """Whether a backend says nothing of a packet that was lost, so that one has to tell by the time when others come."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from voiceharness.clock import LoopClock
 from voiceharness.errors import CallRejectedError, ConnectError
+from voiceharness_adapters.sip.backends import OFFERS_AGAIN
 from voiceharness_adapters.sip.worker import SessionBusyError
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ async def _offer(endpoint: SipEndpoint, call: SipCall, do: str) -> tuple[int, st
     """Make the offer once nothing else is under way; return the peer's final response."""
     after = await _asked(endpoint, call, do)
     challenges = 1 if endpoint.settings.password else 0
-    return await endpoint.seen(call, lambda messages: _final(answers(messages, after=after), challenges))
+    passing = {_REQUEST_PENDING} if OFFERS_AGAIN[endpoint.settings.backend] else set()
+    return await endpoint.seen(call, lambda messages: _final(answers(messages, after=after), challenges, passing))
 
 
 async def _asked(endpoint: SipEndpoint, call: SipCall, do: str) -> int:
@@ -118,9 +120,14 @@ def _invites(messages: Sequence[SipMessage]) -> list[Exchange]:
     return [(way, int(cseq[1])) for way, cseq in found if cseq is not None]
 
 
-def _final(given: Sequence[tuple[int, str]], challenges: int) -> tuple[int, str] | None:
-    """Return the answer that stands: the library meets a challenge by itself, once and where it has a password."""
+def _final(given: Sequence[tuple[int, str]], challenges: int, passing: set[int]) -> tuple[int, str] | None:
+    """Return the answer that stands: the library meets a challenge by itself, once and where it has a password.
+
+    After an answer with a status in ``passing`` it makes the offer again by itself, too.
+    """
     for code, reason in given:
+        if code in passing:
+            continue
         if code in _CHALLENGES and challenges:
             challenges -= 1
             continue
