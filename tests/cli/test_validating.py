@@ -90,7 +90,7 @@ def test_an_agent_that_is_named_for_the_run_is_named_here_too(cli: Cli) -> None:
     cli.write("nightly.yaml", "suite: n\nscenarios: [greeting.yaml]\nadapters: [{adapter: in_process}]\n")
     ended = cli("validate", ".", "--agent", "tests.cli.agents:silent")
     assert ended.code == 0
-    assert "ok: suite n: 1 calls" in ended.out
+    assert "ok: suite n: 1 call" in ended.out
     assert "ok: greeting (in_process; " in ended.out
 
 
@@ -107,4 +107,38 @@ def test_an_agent_that_cannot_be_loaded_or_served_is_an_error(cli: Cli, monkeypa
 def test_variables_of_the_environment_need_not_be_set(cli: Cli) -> None:
     entry = "{agent: 'tests.cli.agents:silent', options: {goodbye: '${GOODBYE}'}}"
     cli.write("nightly.yaml", f"suite: n\nscenarios: [greeting.yaml]\nadapters: [{entry}]\n")
-    assert cli("validate", "nightly.yaml").out == "ok: suite n: 1 calls\n"
+    assert cli("validate", "nightly.yaml").out == "ok: suite n: 1 call\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("adapter: sipp", "there is no adapter 'sipp'"),
+        ("options: {fluency: 3}", "adapter 'in_process' has no option 'fluency'; it has: "),
+        ("synthesizer: loudspeaker", "there is no synthesizer named 'loudspeaker'; there are: "),
+        ("transcriber: ear", "there is no transcriber named 'ear'; there are: "),
+    ],
+)
+def test_a_scenario_that_names_what_there_is_none_of_is_an_error_with_its_place(
+    line: str, wrong: str, cli: Cli
+) -> None:
+    cli.write("wrong.yaml", f"name: wrong\n{line}\nsteps: [hangup]\n")
+    ended = cli("validate", "wrong.yaml", "greeting.yaml")
+    assert ended.code == 2
+    assert f"error: wrong.yaml:1:1: {wrong}" in ended.out
+    assert "ok: greeting" in ended.out
+
+
+def test_a_setting_that_the_adapter_does_not_have_is_an_error(cli: Cli) -> None:
+    ended = cli("validate", "greeting.yaml", "--set", "fluency=3")
+    assert ended.code == 2
+    assert "adapter 'in_process' has no option 'fluency'" in ended.out
+
+
+def test_an_agent_that_a_suite_file_names_is_loaded(cli: Cli) -> None:
+    entry = "{adapter: in_process, agent: 'tests.cli.agents:nobody'}"
+    cli.write("nightly.yaml", f"suite: n\nscenarios: [greeting.yaml]\nadapters: [{entry}]\n")
+    ended = cli("validate", "nightly.yaml")
+    assert ended.code == 2
+    assert "error: nightly.yaml:3:12: agent 'tests.cli.agents:nobody' cannot be loaded" in ended.out
+    assert cli("validate", "nightly.yaml", "--agent", "tests.cli.agents:silent").code == 0

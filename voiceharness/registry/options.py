@@ -18,7 +18,7 @@ from voiceharness.errors import OptionError
 from voiceharness.registry.plugins import load_adapter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["REQUIRED", "AdapterOption", "create", "load_agent", "make_agent", "named_objects", "options_of"]
 
@@ -60,15 +60,26 @@ def create(name: str, options: Mapping[str, object]) -> VoiceAgentAdapter:
         UnknownAdapterError, AdapterDefinitionError: as ``load_adapter``.
     """
     adapter = load_adapter(name)
+    refuse_unknown_options(name, options)
     known = {option.name: option for option in options_of(adapter)}
-    for given in options:
-        if given not in known:
-            raise OptionError(f"adapter {name!r} has no option {given!r}; it has: {', '.join(known) or 'none'}")
     for option in known.values():
         if option.default is REQUIRED and option.name not in options:
             raise OptionError(f"adapter {name!r} needs the option {option.name!r}: {option.help}")
     where = f"adapter {name!r}: option"
     return adapter(**{key: _checked(f"{where} {key!r}", known[key].type, value) for key, value in options.items()})
+
+
+def refuse_unknown_options(name: str, options: Iterable[str]) -> None:
+    """Refuse options that an adapter does not have.
+
+    Raises:
+        OptionError: with those that it has.
+        UnknownAdapterError, AdapterDefinitionError: as ``load_adapter``.
+    """
+    known = [option.name for option in options_of(load_adapter(name))]
+    for given in options:
+        if given not in known:
+            raise OptionError(f"adapter {name!r} has no option {given!r}; it has: {', '.join(known) or 'none'}")
 
 
 def named_objects(name: str, options: Mapping[str, object]) -> dict[str, str]:

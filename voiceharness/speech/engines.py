@@ -110,10 +110,19 @@ def _synthesizer(name: str, rate: int) -> Synthesizer:
 def _plugged_in(group: str, name: str) -> Any:  # Any: whatever the entry point names
     found = {entry.name: entry for entry in entry_points(group=group)}
     if name not in found:
-        kind = group.rpartition(".")[2].removesuffix("s")
-        known = sorted({info.name for info in _built_in() if info.kind == kind} | set(found))
-        raise OptionError(f"there is no {kind} named {name!r}; there are: {', '.join(known)}")
+        refuse_unknown_engine("synthesizer" if group == _SYNTHESIZERS else "transcriber", name)
     return found[name].load()
+
+
+def refuse_unknown_engine(kind: Kind, name: str | None) -> None:
+    """Refuse the name of an engine that there is none of; None is the default's. Loads none.
+
+    Raises:
+        OptionError: with the names that there are.
+    """
+    known = sorted(info.name for info in engine_info() if info.kind == kind)
+    if name is not None and name not in known:
+        raise OptionError(f"there is no {kind} named {name!r}; there are: {', '.join(known)}")
 
 
 def engine_info() -> tuple[EngineInfo, ...]:
