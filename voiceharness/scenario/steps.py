@@ -99,8 +99,8 @@ class Hear(Step):
     """Listen for a turn of the agent, and expect it.
 
     It is one that begins after the user has ended, or in the last half second of the user's words if it then goes on
-    for a second after them. A turn that the transport calls complete without a sound (a tool call alone) is one too, and
-    ends the wait at once: only ``text`` fails then.
+    for a second after them. A turn that the transport calls complete without a sound (a tool call alone) is one too:
+    it ends the wait at once, and only ``text`` fails.
 
     ``text``: words that the turn, or what is heard of it, must contain in this order, ignoring case and punctuation.
     ``within``: the agent must be heard this soon after the step began (default: the adapter's ``response_timeout``).
