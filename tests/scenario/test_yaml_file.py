@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+LINE_FIELDS = ("delay", "profile", "noise", "noise_kind", "echo", "echo_delay", "loss", "burst", "jitter")
+
 FULL = """
 name: book a table
 description: A whole errand.
@@ -168,7 +170,23 @@ def test_one_scenario_is_not_several(tmp_path: Path) -> None:
             "name: a\nsteps: [hear]\nmax_duration: 0",
             "3:15: max_duration cannot be '0'; it takes a duration above zero such as 800ms or 1.2s",
         ),
-        ("name: a\nsteps: [hear]\nline: 150ms", "3:7: line takes a mapping, not '150ms'"),
+        (
+            "name: a\nsteps: [hear]\nline: mo",
+            f"3:7: line takes a mapping ({', '.join(LINE_FIELDS)}), not 'mo'",
+        ),
+        ("name: a\nsteps: [hear]\noptions: fast", "3:10: options takes a mapping, not 'fast'"),
+        (
+            "base: &base {within: 1s}\nname: a\nsteps: [{hear: {<<: *base}}]",
+            "3:17: merge keys (<<) are not read here; write the fields out, or what scenarios share under defaults",
+        ),
+        (
+            f"name: a\nsteps: [hear]\nseed: {'9' * 5000}",
+            f"3:7: seed takes a whole number of at least 0, not '{'9' * 59}…'",
+        ),
+        (
+            f"name: a\nsteps: [{{wait: {'soon' * 5000}}}]",
+            f"2:16: seconds takes a duration such as 800ms or 1.2s, not '{('soon' * 15)[:59]}…'",
+        ),
         ("name: a\nsteps: [hear]\nline: {dely: 1s}", "3:8: line has no 'dely'; did you mean 'delay'?"),
         (
             "name: a\nsteps: [hear]\nlimits: {dtmf: 1}",

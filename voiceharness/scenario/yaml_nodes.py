@@ -24,6 +24,7 @@ MAX_NODES: Final = 50_000
 MAX_DEPTH: Final = 20
 
 _CORE_TAGS: Final = frozenset(f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "map"))
+_LONGEST_SHOWN: Final = 60
 _NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -42,8 +43,15 @@ class Scalar:
 
     @property
     def shown(self) -> str:
-        """The value as error messages show it."""
-        return "nothing" if self.is_null else repr(self.text)
+        """The value as error messages show it, a long one by its beginning."""
+        if self.is_null:
+            return "nothing"
+        return repr(self.text if self.is_short else f"{self.text[: _LONGEST_SHOWN - 1]}…")
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a message can show the whole value."""
+        return len(self.text) <= _LONGEST_SHOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +183,10 @@ def _convert_entries(node: yaml.Node, file: str) -> dict[str, Entry]:
         key = _convert(key_node, file)
         if not isinstance(key, Scalar) or key.is_null:
             raise key.place.error(f"a key must be a word, not {key.shown}")
+        if key.text == "<<" and key.plain:
+            raise key.place.error(
+                "merge keys (<<) are not read here; write the fields out, or what scenarios share under defaults"
+            )
         if key.text in entries:
             first = entries[key.text].place.line
             raise key.place.error(f"{key.text!r} is given twice; first in line {first}")

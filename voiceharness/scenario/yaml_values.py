@@ -142,7 +142,8 @@ class ValueReader:
         if isinstance(hint, UnionType):
             return self._trigger(name, get_args(hint), node)
         if not isinstance(node, Entries):
-            raise node.place.error(f"{name} takes a mapping, not {node.shown}")
+            known = "" if hint is Mapping else f" ({', '.join(fields_of(hint))})"
+            raise node.place.error(f"{name} takes a mapping{known}, not {node.shown}")
         return self.plain(node) if hint is Mapping else self.structure(hint, node.entries, node.place)
 
     def _file(self, name: str, node: Node) -> str:
@@ -189,7 +190,8 @@ def _scalar(name: str, kind: Kind, node: Node) -> object:
     try:
         value = kind.parse(node.text)
     except ScenarioError as error:
-        raise node.place.error(f"{name}: {error.message}") from error
+        wrong = f": {error.message}" if node.is_short else f" takes {kind.wanted}, not {node.shown}"
+        raise node.place.error(f"{name}{wrong}") from error
     if not kind.accepts(value):
         instead = _instead(node.text, kind.choices) if kind.choices else f"; it takes {kind.wanted}"
         raise node.place.error(f"{name} cannot be {node.shown}{instead}")
