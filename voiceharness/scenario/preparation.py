@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.audio.resample import resample
+from voiceharness.errors import AudioError, OptionError, ScenarioError
 from voiceharness.scenario.steps import Interrupt, Say
 from voiceharness.speech.files import load_audio
 
@@ -42,18 +43,29 @@ def prepare(
 
     Raises:
         MissingExtraError: if a text is to be said and no engine is installed.
-        VoiceHarnessError: if a file cannot be used, or a text cannot be spoken.
+        ScenarioError: if a file cannot be used, or a text cannot be spoken; with the step's place in its file.
+        SpeechError: if the engine failed.
     """
     clips: dict[int, Clip] = {}
     for index, step in enumerate(scenario.steps):
         match step:
             case Say():
-                clips[index] = _clip(step, scenario, synthesizer, sounds)
+                clips[index] = _placed_clip(step, scenario, synthesizer, sounds)
             case Interrupt(digits=None):
                 content = step.content
                 assert isinstance(content, Say)  # without digits it says something
-                clips[index] = _clip(content, scenario, synthesizer, sounds)
+                clips[index] = _placed_clip(content, scenario, synthesizer, sounds)
     return clips
+
+
+def _placed_clip(
+    step: Say, scenario: Scenario, synthesizer: Callable[[], Synthesizer], sounds: Mapping[str, bytes]
+) -> Clip:
+    """Make a clip; what the scenario asks for and cannot have is an error of the scenario, at the step."""
+    try:
+        return _clip(step, scenario, synthesizer, sounds)
+    except (AudioError, OptionError, ScenarioError) as error:
+        raise (step.place.error(str(error)) if step.place else ScenarioError(str(error))) from error
 
 
 def _clip(step: Say, scenario: Scenario, synthesizer: Callable[[], Synthesizer], sounds: Mapping[str, bytes]) -> Clip:
