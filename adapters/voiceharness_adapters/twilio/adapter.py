@@ -16,6 +16,7 @@ from voiceharness.errors import (
     LocalProtocolError,
     OptionError,
     PendingTransportError,
+    RemoteProtocolError,
     UnsupportedCapabilityError,
 )
 from voiceharness.events import EndOfStream
@@ -83,7 +84,7 @@ class Twilio(VoiceAgentAdapter):
     ) -> None:
         if wrong := why_no_url(url):
             raise OptionError(f"adapter 'twilio': url {wrong}")
-        if status_callback is not None and not _are_webhooks(url, joined(url, status_callback)):
+        if status_callback is not None and not _has_callback(url, status_callback):
             raise OptionError(
                 "adapter 'twilio': status_callback is an http or https URL, of a call to a voice webhook; a stream "
                 "that is dialled directly has none"
@@ -241,5 +242,9 @@ class Twilio(VoiceAgentAdapter):
         return self._call
 
 
-def _are_webhooks(*urls: str) -> bool:
-    return not any(why_no_url(url, WEBHOOK_SCHEMES) for url in urls)
+def _has_callback(url: str, status_callback: str) -> bool:
+    try:
+        urls = (url, joined(url, status_callback))
+    except RemoteProtocolError:
+        return False
+    return not any(why_no_url(each, WEBHOOK_SCHEMES) for each in urls)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urljoin
 
 from voiceharness.audio import g711
-from voiceharness.errors import CallDroppedError, CallRejectedError
+from voiceharness.errors import CallDroppedError, CallRejectedError, RemoteProtocolError
 from voiceharness.events import RemoteHangup
 from voiceharness.protocols.media_streams.messages import StreamDescription, Track
 from voiceharness.protocols.media_streams.twiml import Verb, parse_twiml
@@ -185,5 +185,12 @@ class CarrierCall:
 
 
 def joined(base: str, url: str) -> str:
-    """Return the URL that a document at ``base`` means."""
-    return urljoin(base, url) if url else base
+    """Return the URL that a document at ``base`` means.
+
+    Raises:
+        RemoteProtocolError: if it means none.
+    """
+    try:
+        return urljoin(base, url) if url else base
+    except ValueError as error:
+        raise RemoteProtocolError(f"{url[:80]!r} is no URL: {error}") from error

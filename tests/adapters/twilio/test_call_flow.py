@@ -107,6 +107,21 @@ def test_a_redirect_goes_on_at_the_other_document() -> None:
     assert [path for _, path, _, _ in server.requests] == ["/voice", "/next"]
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        "<Redirect>http://[::1</Redirect>",
+        "<Play>http://[::1</Play>",
+        '<Connect><Stream url="wss://[::1"/></Connect>',
+        '<Connect><Stream url="wss://agent.example.test:media/"/></Connect>',
+    ],
+)
+def test_a_url_in_a_document_that_is_none_is_the_agents_fault(document: str) -> None:
+    played = play(Server({"/voice": document}), Wait(1), url=VOICE)
+    assert played.result.outcome == "protocol_violation"
+    assert "no URL: " in str(played.result.error)
+
+
 def test_documents_that_lead_to_each_other_for_ever_are_the_agents_fault() -> None:
     played = play(Server({"/voice": "<Redirect/>"}), Wait(1), url=VOICE)
     assert isinstance(played.result.error, RemoteProtocolError)

@@ -45,6 +45,12 @@ def test_no_call_and_no_audit_begins_with_a_url_that_leads_nowhere(url: str, wro
     assert wrong in str(attack.value)
 
 
+@pytest.mark.parametrize("callback", ["http://[::1", "ftp://agent.example.test/", "ws://agent.example.test/"])
+def test_progress_is_posted_to_webhooks_alone(callback: str) -> None:
+    with pytest.raises(OptionError, match="status_callback is an http or https URL"):
+        Twilio("https://agent.example.test/voice", status_callback=callback)
+
+
 @pytest.mark.parametrize("url", ["ws://", "ws://127.0.0.1:media/", "/media"])
 def test_a_stream_that_an_agent_names_wrongly_is_not_called(url: str) -> None:
     async def main() -> None:

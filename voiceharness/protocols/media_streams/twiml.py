@@ -207,7 +207,11 @@ def _only_stream(element: ElementTree.Element) -> ElementTree.Element:
 def _stream(element: ElementTree.Element) -> Stream:
     _refuse_attributes(element)
     url = element.get("url", "").strip()
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # which is looked at only now
+    except ValueError as error:
+        raise _wrong(f"<Stream url> is {url[:80]!r}, which is no URL: {error}") from error
     secure = parts.scheme == "wss" or (parts.scheme == "ws" and parts.hostname in LOOPBACK)
     if not secure or not parts.hostname:
         raise _wrong(f"<Stream url> is {url[:80]!r}; a carrier opens wss:// only (ws:// is taken for loopback)")
