@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from voiceharness.audio.wav import read_wav
 
 if TYPE_CHECKING:
@@ -29,3 +31,11 @@ def test_an_engine_that_does_not_exist_is_an_error(cli: Cli) -> None:
     ended = cli("synth", "hello", "-o", "spoken.wav", "--engine", "parrot")
     assert ended.code == 2
     assert "there is no synthesizer named 'parrot'" in ended.err
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "7999", "999999999", "fast"])
+def test_a_rate_that_no_sound_of_a_call_has_is_refused(rate: str, cli: Cli) -> None:
+    ended = cli("synth", "hello there", "-o", "spoken.wav", "--rate", rate)
+    assert ended.code == 2
+    assert "Invalid value for '--rate'" in ended.err
+    assert not (cli.folder / "spoken.wav").exists()

@@ -172,7 +172,13 @@ def compare(**options: Any) -> int:  # Any: one for each option above
 @click.option("--engine", metavar="NAME", help="The synthesizer; see `doctor`.")
 @click.option("--voice", metavar="NAME", help="A voice of the engine.")
 @click.option("--speed", type=float, default=1.0, show_default=True, help="How fast, as a factor.")
-@click.option("--rate", type=int, default=8000, show_default=True, help="Samples per second: 8000, 16000 or 48000.")
+@click.option(
+    "--rate",
+    type=click.IntRange(8000, 48000),
+    default=8000,
+    show_default=True,
+    help="Samples per second, 8000 to 48000.",
+)
 @_JSON
 def synth(**options: Any) -> int:  # Any: one for each option above
     """Speak TEXT into a WAV file."""
