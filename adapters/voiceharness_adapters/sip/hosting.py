@@ -1,7 +1,8 @@
 """Serve an agent over SIP: a user agent server that any SIP phone, or the adapter ``sip``, can call.
 
 An agent may send faster than real time; what it sent waits in a playout queue, is sent at 1x with the worker's ticks,
-and a flush drops what was not sent yet. A mark is answered when its place in the queue has been sent.
+and a flush drops what was not sent yet. A mark is answered when its place in the queue has been sent. An agent that
+hangs up drops the queue, too, but not what left it: that is on its way through the worker, and spoken for the agent.
 """
 
 from __future__ import annotations
@@ -100,6 +101,7 @@ class AgentSide:
         self._queued_from = 0
         self._marks: deque[tuple[int, str]] = deque()
         self._given: set[int] = set()
+        self._news = asyncio.Event()
         self.unsent = 0
 
     async def run(self) -> None:
@@ -172,7 +174,18 @@ class AgentSide:
                 known = method if method in ("rfc4733", "info") else "rfc4733"
                 await self._call.dtmf(digit, known, round(duration * 1000) or 100)
             case RemoteHangup(reason=reason):
+                await self._spoken()
                 await self._call.hang_up(reason=reason)
+
+    async def _spoken(self) -> None:
+        """Drop what waits, and wait until what left the queue has been sent."""
+        self._queue.clear()
+        while self._given and self._call.end is None and self._call.error is None:
+            await self._news.wait()
+
+    def _tell_news(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
 
     def _flush(self) -> None:
         self._queued_from += len(self._queue)
@@ -199,6 +212,7 @@ class AgentSide:
         self._answer_marks()
         chunk = AudioChunk(heard.pcm or bytes(size), self._rate, heard.tick * self._frame, at_ns=heard.at_ns)
         self._door.deliver(chunk)
+        self._tell_news()
 
     def _told(self, event: Event) -> None:
         match event["event"]:
@@ -207,5 +221,7 @@ class AgentSide:
                 self._door.deliver(digit)
             case "failed":
                 self._door.deliver(CallEnded("the SIP worker died"))
+                self._tell_news()
             case "state" if event["state"] == "ended":
                 self._door.deliver(CallEnded(event["reason"]))
+                self._tell_news()

@@ -26,6 +26,7 @@ from voiceharness.errors import (
     RemoteProtocolError,
     UnsupportedCapabilityError,
 )
+from voiceharness.events import RemoteHangup
 from voiceharness.protocols.rtp import RtpPacket
 from voiceharness.report.console import call_text
 from voiceharness.report.document import call_document
@@ -264,4 +265,19 @@ def test_what_it_cannot_do_is_not_declared_and_refused() -> None:
     assert "info" not in Sip.capabilities_for({"backend": "baresip"}).dtmf
     with pytest.raises(OptionError, match="carries 8000"):
         Sip("sip:a@127.0.0.1", backend="baresip", rate=16000, codecs="PCMU")
+    run_real(main())
+
+
+def test_the_last_words_before_a_hang_up_are_heard_whole() -> None:
+    """What was given to be said has left before the BYE, and what waits when that comes is heard."""
+
+    async def main() -> None:
+        said = AudioChunk.from_samples(tone(600, 0.4))
+        agent = ProbeAgent([(0.5, said), (0.9, RemoteHangup("done"))])
+        async with SipEndpoint(SipSettings(backend="baresip")) as endpoint, serve_calls(agent, endpoint):
+            async with on_line(Sip(endpoint.uri, backend="baresip")) as line:
+                await line.until(lambda: None)
+            loud = np.flatnonzero(np.abs(line.record().agent.astype(int)) > 1000)
+            assert (loud[-1] - loud[0]) / 8000 == pytest.approx(0.4, abs=0.021)
+
     run_real(main())

@@ -115,6 +115,9 @@ class BaresipBackend:
 
     async def close(self) -> None:
         """Stop the stack, once the peer has had time to answer a CANCEL; an answer that crosses it must be ended."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLES_WITHIN):
+                await asyncio.gather(*self._tasks, return_exceptions=True)
         await LoopClock().sleep_until_ns(self._settled_ns)
         await self._runtime.close()
 
@@ -244,8 +247,11 @@ class BaresipBackend:
         if taken.call.state is baresip.CallState.OUTGOING and not taken.peer_spoke.is_set():
             self._run(self._give_up(taken))
             return
-        refuses = taken.call.state is baresip.CallState.INCOMING
-        await (taken.call.reject() if refuses else taken.call.hangup())
+        if taken.call.state is baresip.CallState.ESTABLISHED:
+            self._run(taken.hang_up())
+        else:
+            refuses = taken.call.state is baresip.CallState.INCOMING
+            await (taken.call.reject() if refuses else taken.call.hangup())
 
     async def _give_up(self, taken: WorkerCall) -> None:
         """Hang up once the peer has said anything: before that the stack sends no CANCEL, then or later."""
@@ -292,17 +298,16 @@ class BaresipBackend:
     def _closed(self, taken: WorkerCall, text: str) -> None:
         found = _STATUS.match(text)
         code, reason = (int(found["code"]), found["reason"]) if found else (200, text or "ended")
-        if taken.task is not None:
-            taken.task.cancel()
         self._calls.pop(taken.number, None)
-        self._run(self._tell_end(taken, code, reason, code if found else None))
+        self._run(self._tell_end(taken, code, reason, final=code if found else None, at_ns=now_ns()))
 
-    async def _tell_end(self, taken: WorkerCall, code: int, reason: str, final: int | None) -> None:
-        """Tell the owner of a call's end, once the log has told it: it looks for the last of the messages then."""
+    async def _tell_end(self, taken: WorkerCall, code: int, reason: str, *, final: int | None, at_ns: int) -> None:
+        """Tell the owner of a call's end, once it has heard all, and the log has told of the last messages."""
+        await taken.finish()
         sip_id = taken.call.call_id or ""
         await self._trace.until(lambda: sip_id in self._trace.ended, within=_LOG_LAG)
         self._trace.ended.discard(sip_id)
-        taken.tell_state("ended", code, reason, final)
+        taken.tell_state("ended", code, reason, final=final, at_ns=at_ns)
 
     async def _tell_statistics(self) -> None:
         clock = LoopClock()

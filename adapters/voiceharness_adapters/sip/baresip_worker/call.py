@@ -10,6 +10,7 @@ import baresip
 
 from voiceharness.clock import LoopClock
 from voiceharness_adapters.sip.baresip_worker.media import FRAME_MS, Pump
+from voiceharness_adapters.sip.channel import now_ns
 
 if TYPE_CHECKING:
     from voiceharness_adapters.sip.channel import Channel
@@ -100,14 +101,29 @@ class WorkerCall:
         """Tell a key of the peer, once it is released."""
         self._tell("digit", digit=digit.digit, method="rfc4733", ms=digit.duration_ms, began_ns=self.pressed_ns)
 
+    async def finish(self) -> None:
+        """Let the last ticks hear what came before the call ended."""
+        if self.pump is not None and self.task is not None:
+            self.pump.finish()
+            await asyncio.wait({self.task})
+
+    async def hang_up(self) -> None:
+        """End an answered call once all that was given to be said has left."""
+        if self.pump is not None:
+            await self.pump.sent()
+        if self.call.state is baresip.CallState.ESTABLISHED:
+            await self.call.hangup()
+
     # What the owner is told
 
-    def tell_state(self, state: str, code: int, reason: str, final: int | None = None) -> None:
-        """Tell where the call is, with the SIP status that brought it there."""
-        sip_id = self.call.call_id or ""
+    def tell_state(
+        self, state: str, code: int, reason: str, *, final: int | None = None, at_ns: int | None = None
+    ) -> None:
+        """Tell where the call is, since when (None: now), with the SIP status that brought it there."""
+        sip_id, at_ns = self.call.call_id or "", now_ns() if at_ns is None else at_ns
         self._tell(
             "state", state=state, code=code, reason=reason, ours=self.ours,
-            sip_id=sip_id, stats=self.statistics(), final=final,
+            sip_id=sip_id, stats=self.statistics(), final=final, at_ns=at_ns,
         )  # fmt: skip
 
     def tell_media(self, status: str) -> None:

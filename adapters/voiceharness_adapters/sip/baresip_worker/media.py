@@ -7,6 +7,7 @@ come is looked at twice in each tick, and its time says which tick takes it
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +31,12 @@ __all__ = ["Pump"]
 
 FRAME_MS: Final = FRAME_NS // 1_000_000
 _READ_SIZE: Final = 1 << 16
+_LAST_TICKS: Final = 3
+_WRITTEN_AHEAD: Final = 4
+"""Ticks from the writing of a frame until it has left, one being always in reserve, and the other side has it.
+
+What is still in the other side's jitter buffer when a BYE comes is heard by nobody.
+"""
 
 
 class Pump:
@@ -51,6 +58,8 @@ class Pump:
         self._size = 2 * rate * FRAME_MS // 1000
         self._silence = bytes(self._size)
         self._primed = False
+        self._ticked = asyncio.Event()
+        self._last_tick: int | None = None
 
     def follow(self, call: Call) -> None:
         """Go on with another call: the one this was referred to."""
@@ -65,17 +74,35 @@ class Pump:
         elif len(frame.pcm) == self._size:
             self._frames[frame.tick] = frame.pcm
 
+    def finish(self) -> None:
+        """Let the call's last ticks hear what still waits: it came before the call ended."""
+        self._last_tick = self._tick + _LAST_TICKS
+
+    async def sent(self) -> None:
+        """Wait until what was written before has left."""
+        written = self._tick + _WRITTEN_AHEAD
+        while self._last_tick is None and self._tick < written:
+            await self._ticked.wait()
+
     async def run(self) -> None:
-        """Tick at absolute times until cancelled."""
-        clock = LoopClock()
+        """Tick at absolute times until the call has ended."""
+        try:
+            await self._run(LoopClock())
+        finally:
+            self._last_tick = self._tick
+            self._ticked.set()
+
+    async def _run(self, clock: LoopClock) -> None:
         start_ns = clock.now_ns()
-        while True:
+        while self._last_tick is None or (self.reserve.waits and self._tick < self._last_tick):
             due_ns = start_ns + self._tick * FRAME_NS
             await clock.sleep_until_ns(due_ns)
             sent = self._send()
             self._look(clock.now_ns())
             self._channel.heard(self._number, self._tick, sent, now_ns(), self.reserve.take(due_ns))
             self._tick += 1
+            self._ticked.set()
+            self._ticked = asyncio.Event()
             await clock.sleep_until_ns(due_ns + FRAME_NS // 2)
             self._look(clock.now_ns())
 

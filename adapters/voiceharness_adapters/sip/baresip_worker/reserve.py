@@ -54,6 +54,11 @@ class Reserve:
         self._since = 0
         self._above = 0
 
+    @property
+    def waits(self) -> bool:
+        """Whether there is a frame that no tick has taken."""
+        return bool(self._waiting)
+
     def put(self, pcm: bytes, at_ns: int) -> None:
         """Take what had come by a time, however it is cut; the last of it came then."""
         self._partial += pcm
