@@ -95,6 +95,17 @@ def test_a_plain_number_has_no_unit() -> None:
         units.parse_number("1.25x")
 
 
+@pytest.mark.parametrize(("text", "share"), [("0.05", 0.05), ("5%", 0.05), ("12.5 %", 0.125), ("100%", 1.0), ("0", 0)])
+def test_a_share_may_be_in_percent(text: str, share: float) -> None:
+    assert units.parse_share(text) == share
+
+
+@pytest.mark.parametrize("text", ["5 percent", "-5%", "%", ""])
+def test_what_is_no_share_is_shown_with_what_would_be(text: str) -> None:
+    with pytest.raises(ScenarioError, match="share"):
+        units.parse_share(text)
+
+
 @settings(deadline=None)
 @given(st.floats(min_value=0, max_value=1e9, allow_nan=False))
 def test_what_is_written_is_read_back_equal(value: float) -> None:

@@ -154,11 +154,12 @@ Probability: TypeAlias = Annotated[
     float,
     Kind(
         "probability",
-        "a probability from 0 to 1",
+        "a probability from 0 to 1, such as 0.05 or 5%",
         lambda value: _is_number(value) and 0 <= value <= 1,
-        units.parse_number,
+        units.parse_share,
         units.format_number,
         quotes="never",
+        in_python="a probability from 0 to 1",
     ),
 ]
 Decibels: TypeAlias = Annotated[

@@ -27,6 +27,7 @@ __all__ = [
     "parse_milliseconds",
     "parse_number",
     "parse_seconds",
+    "parse_share",
     "parse_words",
 ]
 
@@ -43,6 +44,7 @@ _DECIBELS: Final[Mapping[str, Decimal]] = {"": Decimal(1), "db": Decimal(1)}
 _HERTZ: Final[Mapping[str, Decimal]] = {"": Decimal(1), "hz": Decimal(1), "khz": Decimal(1000)}
 _WORDS: Final[Mapping[str, Decimal]] = {"word": Decimal(1), "words": Decimal(1)}
 _PLAIN: Final[Mapping[str, Decimal]] = {"": Decimal(1)}
+_SHARE: Final[Mapping[str, Decimal]] = {"": Decimal(1), "%": Decimal("0.01")}
 
 
 def parse_seconds(text: str) -> float:
@@ -97,6 +99,15 @@ def parse_number(text: str) -> float:
         ScenarioError: if it is none, or negative.
     """
     return float(_read(text, _PLAIN, "a number", "0.8 or 2"))
+
+
+def parse_share(text: str) -> float:
+    """Read a share of a whole: ``0.05`` or ``5%``; a bare number is a part of 1.
+
+    Raises:
+        ScenarioError: if it is none, or negative.
+    """
+    return float(_read(text, _SHARE, "a share", "0.05 or 5%"))
 
 
 def format_seconds(seconds: float) -> str:
