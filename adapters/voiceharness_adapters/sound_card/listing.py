@@ -77,10 +77,16 @@ async def list_devices(server: PulseServer) -> tuple[ListedDevice, ...]:
     """List the devices of PortAudio, and the sinks and sources of PulseAudio or PipeWire where there is a server.
 
     Raises:
-        DeviceError: if PortAudio cannot be loaded.
+        DeviceError: if PortAudio cannot be loaded, or a server that was named does not answer.
         MissingExtraError: if sounddevice is not installed.
     """
-    own = [
+    try:
+        of_server = (*await _of_server(server, "sinks"), *await _of_server(server, "sources"))
+    except DeviceError:
+        if server.address:
+            raise
+        of_server = ()  # on most computers there is no server of the session, which is no fault
+    own = tuple(
         ListedDevice(
             device.name,
             device.host_api,
@@ -92,11 +98,8 @@ async def list_devices(server: PulseServer) -> tuple[ListedDevice, ...]:
             device.default_output,
         )
         for device in listed_devices(server.address)
-    ]
-    try:
-        return (*own, *await _of_server(server, "sinks"), *await _of_server(server, "sources"))
-    except DeviceError:  # there is no such server, which is no fault: on most computers there is none
-        return tuple(own)
+    )
+    return own + of_server
 
 
 async def _of_server(server: PulseServer, kind: str) -> list[ListedDevice]:

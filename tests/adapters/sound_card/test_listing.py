@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from voiceharness_adapters.sound_card.listing import ListedDevice, advice, cable_kind
+from tests.adapters.sound_card.machines import needs_sound
+from voiceharness.clock import run_real
+from voiceharness.errors import DeviceError
+from voiceharness_adapters.sound_card.listing import ListedDevice, advice, cable_kind, list_devices
+from voiceharness_adapters.sound_card.pulse import PulseServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -37,3 +46,9 @@ def test_own_cables_are_advised_first() -> None:
 )
 def test_without_cables_the_steps_to_get_them_are_told(platform: str, words: str) -> None:
     assert words in advice([], platform)
+
+
+@needs_sound
+def test_a_server_that_was_named_and_does_not_answer_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match=r"nowhere.* refused get-default-sink"):
+        run_real(list_devices(PulseServer(f"unix:{tmp_path}/nowhere")))
