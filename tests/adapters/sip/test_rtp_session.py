@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 __all__: list[str] = []
+
+pytestmark = pytest.mark.skipif(sys.version_info >= (3, 13), reason="pjsua2 has no wheel for this Python")
 
 NO_STREAM = 1
 """An address at which there is nothing: to read there ends the process."""
