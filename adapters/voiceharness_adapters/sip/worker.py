@@ -30,7 +30,9 @@ __all__ = ["CallListener", "Event", "SessionBusyError", "SipWorker"]
 
 Event = dict[str, Any]  # Any: what JSON can hold
 
-_LAST_WORDS: Final = 12
+_LAST_WORDS: Final = 40
+"""Lines: a crash tells the stack of every thread."""
+
 _BUFFER: Final = 1 << 20
 _ADAPTERS_ROOT: Final = str(Path(__file__).parents[2])
 

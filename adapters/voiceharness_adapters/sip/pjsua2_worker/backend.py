@@ -3,8 +3,9 @@
 Everything here runs on the main thread, the only one that calls the library (it aborts the process when another does):
 a loop handles SIP events for a few milliseconds, then the commands that have come, then frees what is due to be freed.
 Only the audio ports run on the library's clock thread, which may still look at one when its call has ended; so ports
-are kept for a moment. A call object, on the other hand, must go at once: the library uses call ids again, and freeing
-the object of an ended call hangs up whatever call has its id by then. So the cyclic garbage collector is off, too.
+are never freed, but serve the next call after a moment. A call object, on the other hand, must go at once: the library
+uses call ids again, and freeing the object of an ended call hangs up whatever call has its id by then. So the cyclic
+garbage collector is off, too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pjsua2 as pj
@@ -74,7 +76,8 @@ class Pjsua2Backend:
         self._account = _Account(self)
         self._calls: dict[int, WorkerCall] = {}
         self._ports: dict[int, TickPort] = {}
-        self._spare_ports: list[tuple[int, TickPort]] = []
+        self._spare_ports: deque[tuple[int, TickPort]] = deque()
+        self._made_ports = 0
         self._ended_legs: list[Leg] = []
         self._next_incoming = 1
         self._next_stats_ns = self._unsettled_ns = 0
@@ -118,8 +121,6 @@ class Pjsua2Backend:
             self.channel.closed.wait(_POLL_MS / 1000)
 
     def _look_after(self, now: int) -> None:
-        while self._spare_ports and self._spare_ports[0][0] < now:
-            self._spare_ports.pop(0)
         if now < self._next_stats_ns:
             return
         self._next_stats_ns = now + _STATS_NS
@@ -248,10 +249,18 @@ class Pjsua2Backend:
         call.tell("incoming", user=info.remoteUri, dialled=target, headers=headers_of(text))
 
     def _new_call(self, number: int) -> WorkerCall:
-        port = TickPort(number, self._rate, self.channel)
+        port = self._port()
+        port.begin(number)
         call = self._calls[number] = WorkerCall(number, self, port)
         self._ports[number] = port
         return call
+
+    def _port(self) -> TickPort:
+        """Return a port that has had no call for a moment, or a new one."""
+        if self._spare_ports and self._spare_ports[0][0] < now_ns():
+            return self._spare_ports.popleft()[1]
+        self._made_ports += 1
+        return TickPort(f"port {self._made_ports}", self._rate, self.channel)
 
     def bury(self, call: WorkerCall) -> None:
         """Forget a call that has ended."""

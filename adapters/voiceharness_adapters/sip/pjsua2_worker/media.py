@@ -31,21 +31,15 @@ _BITS: Final = 16
 
 
 class TickPort(pj.AudioMediaPort):
-    """Sends the owner's frames at the ticks they are meant for, and tells what every tick heard."""
+    """Sends the owner's frames at the ticks they are meant for, and tells what every tick heard.
 
-    def __init__(self, call: int, rate: int, channel: Channel) -> None:
+    It serves one call after another and is never freed: the clock's thread may be in it at any time.
+    """
+
+    def __init__(self, name: str, rate: int, channel: Channel) -> None:
         super().__init__()
-        self.live = True
-        self.late = 0
-        self.tick_ns = 0
-        self.failure: str | None = None
-        self.sender = RtpClock()
-        self._missed = MissedTicks()
-        self._call = call
+        self.live = False
         self._channel = channel
-        self._frames: dict[int, bytes] = {}
-        self._tick = 0
-        self._sent = NOTHING_SENT
         size = 2 * rate * FRAME_MS // 1000
         self._silence = bytes(size)
         self._outgoing = pj.ByteVector(self._silence)
@@ -53,7 +47,24 @@ class TickPort(pj.AudioMediaPort):
         form = pj.MediaFormatAudio()
         form.type = pj.PJMEDIA_TYPE_AUDIO
         form.init(pj.PJMEDIA_FORMAT_PCM, rate, 1, FRAME_MS * 1000, _BITS)
-        self.createPort(f"call {call}", form)
+        self._reset(0)
+        self.createPort(name, form)
+
+    def begin(self, call: int) -> None:
+        """Serve a call from now on; its ticks count from 0."""
+        self._reset(call)
+        self.live = True
+
+    def _reset(self, call: int) -> None:
+        self.late = 0
+        self.tick_ns = 0
+        self.failure: str | None = None
+        self.sender = RtpClock()
+        self._missed = MissedTicks()
+        self._call = call
+        self._frames: dict[int, bytes] = {}
+        self._tick = 0
+        self._sent = NOTHING_SENT
 
     def put(self, frame: Frame) -> None:
         """Take a frame for a tick to come. Called on the reading thread; a dict's single operations are atomic."""
