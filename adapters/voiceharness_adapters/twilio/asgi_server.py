@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
 from voiceharness.errors import MissingExtraError
+from voiceharness.listening import stop_listening
 
 try:
     from websockets.server import ServerProtocol
@@ -60,7 +61,7 @@ async def serve_asgi(
         yield server.sockets[0].getsockname()[1]
     finally:
         closing.set()
-        server.close()
+        await stop_listening(server)
         for connection in tuple(alive):
             await connection.end()
         await server.wait_closed()

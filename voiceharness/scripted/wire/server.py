@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from voiceharness.clock import LoopClock
 from voiceharness.errors import MissingExtraError
+from voiceharness.listening import stop_listening
 from voiceharness.scripted.errors import ScriptValueError
 from voiceharness.scripted.forwarding import ForwardingTransport, TransportOptions
 from voiceharness.scripted.inbound import ConnectionChangeEvent, RawEvent
@@ -92,7 +93,7 @@ class RealtimeWireServer:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._server is not None:
-            self._server.close()
+            await stop_listening(self._server)
             await self._server.wait_closed()
 
     @property
