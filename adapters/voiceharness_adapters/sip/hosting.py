@@ -103,6 +103,7 @@ class AgentSide:
         self._given: set[int] = set()
         self._news = asyncio.Event()
         self.unsent = 0
+        self._may_be_unsent = False  # if another tick follows: in the one of the hang-up nothing is sent any more
 
     async def run(self) -> None:
         """Answer the call, once it has rung for long enough, and serve it to its end."""
@@ -206,9 +207,9 @@ class AgentSide:
         if pcm:
             self._call.send(heard.tick + _LEAD, pcm.ljust(size, b"\0"))
             self._given.add(heard.tick + _LEAD)
-        if heard.tick in self._given:
-            self._given.remove(heard.tick)
-            self.unsent += heard.sent == NOTHING_SENT
+        self.unsent += self._may_be_unsent
+        self._may_be_unsent = heard.tick in self._given and heard.sent == NOTHING_SENT
+        self._given.discard(heard.tick)
         self._answer_marks()
         chunk = AudioChunk(heard.pcm or bytes(size), self._rate, heard.tick * self._frame, at_ns=heard.at_ns)
         self._door.deliver(chunk)

@@ -19,6 +19,7 @@ from voiceharness.audio.dtmf import DtmfDetector
 from voiceharness.events import Digit, MediaTrouble, ProtocolFault
 from voiceharness_adapters.sip.ticks import Ticks
 from voiceharness_adapters.sip.watch import Finding
+from voiceharness_adapters.sip.wire import NOTHING_SENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,6 +66,7 @@ class UserMedia:
     ) -> None:
         self.findings: list[tuple[int, Finding]] = []
         self.unsent = 0
+        self._may_be_unsent = False  # if another tick follows: in the one of the hang-up nothing is sent any more
         self._in_doubt_since: float | None = 0.0
         self.answered = answered
         self._call = call
@@ -73,7 +75,7 @@ class UserMedia:
         self._concealment = concealment
         self._line: TurnTaker | None = None
         self._last = answered
-        self._asked = answered.tick + 1
+        self._asked = self._first = answered.tick + 1
         self._waiting: list[Heard] | None = []
         self._detector = DtmfDetector(rate)
         self._unexamined = bytearray()
@@ -114,9 +116,9 @@ class UserMedia:
     # The user's side
 
     def attach(self, line: TurnTaker) -> None:
-        """Ask a line for what the user says, from now on."""
+        """Ask a line for what the user says, from now on; its first frame has as much time as every other."""
         self._line = line
-        self._asked = max(self._asked, self._last.tick + 1)
+        self._asked = self._first = max(self._asked, self._last.tick + self._lead)
         self._ask()
 
     def _ask(self) -> None:
@@ -134,8 +136,9 @@ class UserMedia:
 
     def heard(self, heard: Heard) -> None:
         """Take one tick."""
-        if self._line is not None and not self._held and heard.sent < 0:
-            self.unsent += heard.tick < self._asked
+        self.unsent += self._may_be_unsent
+        asked_for = self._line is not None and self._first <= heard.tick < self._asked
+        self._may_be_unsent = asked_for and not self._held and heard.sent == NOTHING_SENT
         self._last = heard
         self._ask()
         if self._waiting is None:

@@ -83,7 +83,7 @@ def test_packets_that_were_lost_are_told_and_fail_the_call_only_if_asked() -> No
             return await run_call(scenario, Sip(agent.uri))
 
     result = run_real(main())
-    assert [each.kind for each in result.findings] == ["rtp_lost"]
+    assert "rtp_lost" in {each.kind for each in result.findings} <= {"rtp_lost", "media_gap"}  # concealed, or heard
     assert result.passed, result.explain()
     assert "warning rtp_lost" in call_text(call_document(result))
     asked = run_real(main(NoFault(kinds=["rtp_lost"])))
