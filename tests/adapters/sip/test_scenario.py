@@ -78,12 +78,13 @@ def test_turns_and_keys_of_a_scenario() -> None:
 
 def test_packets_that_were_lost_are_told_and_fail_the_call_only_if_asked() -> None:
     async def main(*limits: NoFault) -> CallResult:
-        scenario = Scenario("lossy", steps=[Wait(2.0), Hangup()], limits=limits)
+        # what is lost is concealed by the library, or now and then heard as a gap
+        scenario = Scenario("lossy", steps=[Wait(2.0), Hangup()], limits=limits, allow=["media_gap"])
         async with peer(media=stream(lambda packet: () if packet.sequence % 10 == 5 else (packet,))) as agent:
             return await run_call(scenario, Sip(agent.uri))
 
     result = run_real(main())
-    assert "rtp_lost" in {each.kind for each in result.findings} <= {"rtp_lost", "media_gap"}  # concealed, or heard
+    assert [each.kind for each in result.findings if each.kind != "media_gap"] == ["rtp_lost"]
     assert result.passed, result.explain()
     assert "warning rtp_lost" in call_text(call_document(result))
     asked = run_real(main(NoFault(kinds=["rtp_lost"])))
