@@ -1,7 +1,8 @@
 """The worker's end of the socket pair, and the only clock a worker reads.
 
 Two threads of its own keep the thread that drives the SIP library free: one reads commands and frames, one writes what
-was queued. ``tell`` and ``heard`` may be called from any thread and never wait.
+was queued. ``tell`` and ``heard`` may be called from any thread and never wait. To wake the writing thread costs more
+than what it writes, so the ticks of several calls that come together are written together.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from voiceharness_adapters.sip.wire import Decoder, Frame, encode_heard, encode_json
@@ -41,7 +42,8 @@ class Channel:
         self.on_command: Callable[[], None] = lambda: None
         self._link = link
         self._commands: deque[dict[str, Any]] = deque()  # Any: what JSON can hold
-        self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
+        self._outgoing: deque[bytes] = deque()
+        self._wake: SimpleQueue[bool] = SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="channel writer", daemon=True)
         self._reader = threading.Thread(target=self._read, name="channel reader", daemon=True)
 
@@ -52,7 +54,7 @@ class Channel:
 
     def finish(self) -> None:
         """Write what is queued and stop writing."""
-        self._outgoing.put(None)
+        self._wake.put(False)
         self._writer.join(1.0)
 
     def next_command(self) -> dict[str, Any] | None:
@@ -61,34 +63,42 @@ class Channel:
 
     def tell(self, event: str, **fields: object) -> None:
         """Send an event."""
-        self._outgoing.put(encode_json({"event": event, "at_ns": now_ns(), **fields}))
+        self._send(encode_json({"event": event, "at_ns": now_ns(), **fields}))
 
     def answer(self, number: int, **fields: object) -> None:
         """Send the answer to a command."""
-        self._outgoing.put(encode_json({"answer": number, **fields}))
+        self._send(encode_json({"answer": number, **fields}))
 
-    def heard(self, call: int, tick: int, sent: int, at_ns: int, pcm: bytes) -> None:
-        """Send one tick."""
-        self._outgoing.put(encode_heard(call, tick, sent, at_ns, pcm))
+    def heard(self, call: int, tick: int, sent: int, at_ns: int, pcm: bytes, *, more: bool = False) -> None:
+        """Send one tick; with ``more`` it waits for what is sent next."""
+        message = encode_heard(call, tick, sent, at_ns, pcm)
+        if more:
+            self._outgoing.append(message)
+        else:
+            self._send(message)
+
+    def send_waiting(self) -> None:
+        """Send what waited for more, if nothing more came."""
+        if self._outgoing:
+            self._wake.put(True)
+
+    def _send(self, message: bytes) -> None:
+        self._outgoing.append(message)
+        self._wake.put(True)
 
     def _write(self) -> None:
-        queue, send = self._outgoing, self._link.sendall
+        goes_on = True
         try:
-            while (message := queue.get()) is not None:
-                send(message + self._queued())
+            while goes_on:
+                goes_on = self._wake.get()
+                if waiting := self._take_waiting():
+                    self._link.sendall(waiting)
         except OSError:
             self.closed.set()
 
-    def _queued(self) -> bytes:
-        """Return what else is queued; a request to stop is put back."""
-        parts = []
-        try:
-            while (message := self._outgoing.get_nowait()) is not None:
-                parts.append(message)
-            self._outgoing.put(None)
-        except Empty:
-            pass
-        return b"".join(parts)
+    def _take_waiting(self) -> bytes:
+        """Take all that is to be written; a deque's single operations are atomic."""
+        return b"".join(self._outgoing.popleft() for _ in range(len(self._outgoing)))
 
     def _read(self) -> None:
         decoder = Decoder()

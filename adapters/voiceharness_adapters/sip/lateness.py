@@ -83,6 +83,11 @@ class LateWatch:
         self._distances.append(at_ns - sound_ns)
         return caught_up
 
+    def take_nothing(self, at_ns: int) -> None:
+        """Take a look that saw nothing new."""
+        if self._look_ns is not None and at_ns - self._look_ns <= STALLED_NS:
+            self._look_ns = at_ns
+
     def _begin(self, packets: int, sound_ns: int, at_ns: int) -> None:
         self._packets, self._sound_ns, self._news_ns = packets, sound_ns, at_ns
         self._forget()

@@ -77,6 +77,8 @@ class SipWorker(asyncio.Protocol):
         self._waiting: dict[int, asyncio.Future[Event]] = {}
         self._commands = 0
         self._next_call = 2
+        self._frames: list[bytes] = []
+        self._handing_out = False
         self._closing = False
         self._dead: str | None = None
 
@@ -159,9 +161,16 @@ class SipWorker(asyncio.Protocol):
         return fields
 
     def send_frame(self, call: int, tick: int, pcm: bytes) -> None:
-        """Give the frame of one tick to come; never waits."""
-        if self._transport is not None and self._dead is None:
-            self._transport.write(encode_frame(call, tick, pcm))
+        """Give the frame of one tick to come; never waits. Those that answer ticks which came together go together."""
+        self._frames.append(encode_frame(call, tick, pcm))
+        if not self._handing_out:
+            self._send_frames()
+
+    def _send_frames(self) -> None:
+        frames = b"".join(self._frames)
+        self._frames.clear()
+        if frames and self._transport is not None and self._dead is None:
+            self._transport.write(frames)
 
     async def close(self) -> None:
         """Stop the child; kill it when that takes too long. Idempotent, and can be resumed when it was cancelled."""
@@ -194,12 +203,17 @@ class SipWorker(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Hand out what the child sends."""
-        for message in self._decoder.feed(data):
-            if isinstance(message, Heard):
-                if listener := self.calls.get(message.call):
-                    listener.heard(message)
-            elif not isinstance(message, Frame):
-                self._take(message)
+        self._handing_out = True
+        try:
+            for message in self._decoder.feed(data):
+                if isinstance(message, Heard):
+                    if listener := self.calls.get(message.call):
+                        listener.heard(message)
+                elif not isinstance(message, Frame):
+                    self._take(message)
+        finally:
+            self._handing_out = False
+            self._send_frames()
 
     def eof_received(self) -> bool:
         """Keep our half open; the child's end is seen where it is waited for."""

@@ -45,10 +45,13 @@ def found(
     look = 0.0
     while coming:
         if not any(begin < look < end for begin, end in stalls):
+            before = came
             while coming and coming[0][0] <= look:
                 sound = coming.pop(0)[1]
                 came += 1
-            if came and (told := watch.take(came, round(sound * MS), round(look * MS))):
+            if came == before:
+                watch.take_nothing(round(look * MS))
+            elif told := watch.take(came, round(sound * MS), round(look * MS)):
                 late.append(told)
         look += looks_ms
     return late

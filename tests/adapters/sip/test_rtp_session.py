@@ -62,6 +62,7 @@ def test_the_structures_have_the_layout_that_was_measured() -> None:
     ran = in_a_process(
         "rtp, rtcp = rtp_session._Rtp, rtp_session._Rtcp\n"
         "assert (rtp.peer_ssrc.offset, rtp.received.offset) == (0x2C, 0x30)\n"
-        "assert (rtcp.rtp_last_ts.offset, rtcp.clock_rate.offset, rtcp.received.offset) == (124, 128, 140)"
+        "assert (rtcp.rtp_last_ts.offset, rtcp.clock_rate.offset, rtcp.received.offset) == (124, 128, 140)\n"
+        "assert (rtp_session._BufferState.size.offset, rtp_session._BufferState.empty.offset) == (20, 52)"
     )
     assert ran.returncode == 0, ran.stderr

@@ -20,6 +20,7 @@ import pjsua2 as pj
 
 from voiceharness_adapters.sip.channel import now_ns
 from voiceharness_adapters.sip.pjsua2_worker.call import Leg, WorkerCall
+from voiceharness_adapters.sip.pjsua2_worker.clock_thread import ClockThread
 from voiceharness_adapters.sip.pjsua2_worker.log import LogTap
 from voiceharness_adapters.sip.pjsua2_worker.media import TickPort
 from voiceharness_adapters.sip.trace import headers_of
@@ -34,7 +35,7 @@ __all__ = ["Pjsua2Backend", "run"]
 
 _POLL_MS: Final = 5
 _MEASURING_POLL_MS: Final = 1
-_KEPT_NS: Final = 200_000_000
+_KEPT_NS: Final = 200_000_000  # the clock's thread may be in the port of a call that has just ended
 _CANCEL_NS: Final = 500_000_000
 _STATS_NS: Final = 250_000_000
 _MAX_CALLS: Final = 4
@@ -78,6 +79,7 @@ class Pjsua2Backend:
         self._ports: dict[int, TickPort] = {}
         self._spare_ports: deque[tuple[int, TickPort]] = deque()
         self._made_ports = 0
+        self._clock = ClockThread()
         self._ended_legs: list[Leg] = []
         self._next_incoming = 1
         self._next_stats_ns = self._unsettled_ns = 0
@@ -113,6 +115,7 @@ class Pjsua2Backend:
             now = now_ns()
             hurried = any(call.meter is not None and call.meter.is_hurried(now) for call in self._calls.values())
             self._endpoint.libHandleEvents(_MEASURING_POLL_MS if hurried else _POLL_MS)
+            self.channel.send_waiting()
             for call in list(self._calls.values()):
                 self.guard(call.look_at_buffer)
             self._ended_legs.clear()
@@ -260,7 +263,7 @@ class Pjsua2Backend:
         if self._spare_ports and self._spare_ports[0][0] < now_ns():
             return self._spare_ports.popleft()[1]
         self._made_ports += 1
-        return TickPort(f"port {self._made_ports}", self._rate, self.channel)
+        return TickPort(f"port {self._made_ports}", self._rate, self.channel, self._clock)
 
     def bury(self, call: WorkerCall) -> None:
         """Forget a call that has ended."""

@@ -340,6 +340,9 @@ class Leg(pj.Call):
 
     def buffer(self) -> BufferState | None:
         """Return what the jitter buffer holds, while there is a stream."""
+        if self.received is not None:
+            packets, frames, dry = self.received.buffered()
+            return BufferState(packets, frames * self.frame_ns, dry)
         stat = self._stream_stat()
         if stat is None:
             return None

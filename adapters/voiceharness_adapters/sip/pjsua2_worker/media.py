@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from voiceharness_adapters.sip.channel import Channel
+    from voiceharness_adapters.sip.pjsua2_worker.clock_thread import ClockThread
     from voiceharness_adapters.sip.wire import Frame
 
 __all__ = ["FRAME_MS", "TickPort"]
@@ -36,10 +37,11 @@ class TickPort(pj.AudioMediaPort):
     It serves one call after another and is never freed: the clock's thread may be in it at any time.
     """
 
-    def __init__(self, name: str, rate: int, channel: Channel) -> None:
+    def __init__(self, name: str, rate: int, channel: Channel, clock: ClockThread) -> None:
         super().__init__()
         self.live = False
         self._channel = channel
+        self._clock = clock
         size = 2 * rate * FRAME_MS // 1000
         self._silence = bytes(size)
         self._outgoing = pj.ByteVector(self._silence)
@@ -82,6 +84,8 @@ class TickPort(pj.AudioMediaPort):
             self._write(self._outgoing, pcm or self._silence)
             frame.buf = self._outgoing
             frame.size = len(self._silence)
+            if self.live:
+                self._clock.ask()
             if missed := self._missed.take(now_ns()):
                 self.sender.skip(missed)
         except Exception as error:  # nothing may leave a callback
@@ -90,12 +94,13 @@ class TickPort(pj.AudioMediaPort):
     def onFrameReceived(self, frame: pj.MediaFrame) -> None:  # noqa: N802  pjsua2's name
         """Tell the owner what this tick heard."""
         try:
+            self._clock.keep_state()
             if not self.live:
                 return
             self.tick_ns = now_ns()
             has_sound = frame.type == pj.PJMEDIA_FRAME_TYPE_AUDIO and frame.size
             pcm = self._read(frame.buf) if has_sound else b""
-            self._channel.heard(self._call, self._tick, self._sent, self.tick_ns, pcm)
+            self._channel.heard(self._call, self._tick, self._sent, self.tick_ns, pcm, more=self._clock.give())
             self._frames.pop(self._tick, None)
             self._tick += 1
             self._sent = NOTHING_SENT

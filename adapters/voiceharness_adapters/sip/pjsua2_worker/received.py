@@ -37,10 +37,15 @@ class ReceivedStream:
         """By how many milliseconds packets come later than at first, by their timestamps."""
         return self._skew.skew_ns / 1e6
 
+    def buffered(self) -> tuple[int, int, int]:
+        """Return packets that came so far, frames that wait in the jitter buffer, and how often it was found empty."""
+        return self._session.buffered()
+
     def look(self, at_ns: int) -> tuple[SourceChange | None, Late | None]:
         """Look at what has come by now; return what it shows."""
         packets = self._session.look()
         if packets is None:
+            self._lateness.take_nothing(at_ns)
             return None, None
         change = self._sources.take(packets.source, at_ns)
         if packets.sound_ns != self._sound_ns:

@@ -3,7 +3,8 @@
 The wheel's library exports the C functions of pjmedia. ``pjmedia_stream_get_rtp_session_info`` (pjmedia/stream.h) gives
 pointers to the structures that a stream keeps of its packets. They are declared here as they stand in
 pjmedia/rtp.h and pjmedia/rtcp.h of pjproject, as far as they are read, and were compared with what calls of known
-packets leave there. Nothing here writes to them.
+packets leave there. Nothing here writes to them. The state of the jitter buffer is asked here as well, by
+``pjmedia_stream_get_stat_jbuf`` (pjmedia/jbuf.h): pjsua2 tells it, too, but with a lot else that takes time.
 
 With any other version nothing is read, for its structures may be laid out otherwise. A stream may only be asked on the
 main thread, and never after ``onStreamDestroyed``.
@@ -14,14 +15,11 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pjsua2 as pj
 
 from voiceharness.protocols.rtp import timestamp_step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["CHECKED_VERSION", "Packets", "RtpSession", "is_checked"]
 
@@ -85,6 +83,22 @@ class _Info(ctypes.Structure):
     )
 
 
+class _BufferState(ctypes.Structure):
+    """``pjmedia_jb_state``: the state of a jitter buffer, and what it counted."""
+
+    _fields_ = (
+        ("settings", ctypes.c_uint32 * 3),
+        ("burst", ctypes.c_uint32),
+        ("prefetch", ctypes.c_uint32),
+        ("size", ctypes.c_uint32),
+        ("delays", ctypes.c_uint32 * 4),
+        ("avg_burst", ctypes.c_uint32),
+        ("lost", ctypes.c_uint32),
+        ("discard", ctypes.c_uint32),
+        ("empty", ctypes.c_uint32),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Packets:
     """Packets that came so far, and how much sound they are by their timestamps; the source of the latest.
@@ -100,9 +114,12 @@ class Packets:
 class RtpSession:
     """The received packets of one stream, while it lives."""
 
-    def __init__(self, info: _Info) -> None:
+    def __init__(self, stream: int, info: _Info) -> None:
+        self._stream = stream
         self._rtp: _Rtp = info.rx_rtp.contents
         self._rtcp: _Rtcp = info.rtcp.contents
+        self._buffer = _BufferState()
+        self._packets = 0
         self._timestamp: int | None = None
         self._units = 0
 
@@ -115,17 +132,24 @@ class RtpSession:
         if not is_checked():
             return None
         info = _Info()
-        return cls(info) if _session_info()(stream, ctypes.byref(info)) == _SUCCESS else None
+        found = _library().pjmedia_stream_get_rtp_session_info(stream, ctypes.byref(info)) == _SUCCESS
+        return cls(stream, info) if found else None
 
     def look(self) -> Packets | None:
-        """Return what has come so far; None: nothing yet."""
+        """Return what has come so far; None: nothing since the look before."""
         packets, timestamp = self._rtcp.received, self._rtcp.rtp_last_ts  # one is set right after the other
-        if not packets:
+        if not packets or (packets == self._packets and timestamp == self._timestamp):
             return None
+        self._packets = packets
         if self._timestamp is not None:
             self._units += timestamp_step(self._timestamp, timestamp)
         self._timestamp = timestamp
         return Packets(packets, self._units * _NS // self._rtcp.clock_rate, self._rtp.peer_ssrc)
+
+    def buffered(self) -> tuple[int, int, int]:
+        """Return packets that came so far, frames that wait in the jitter buffer, and how often it was found empty."""
+        _library().pjmedia_stream_get_stat_jbuf(self._stream, ctypes.byref(self._buffer))
+        return self._rtcp.received, self._buffer.size, self._buffer.empty
 
 
 def is_checked() -> bool:
@@ -134,8 +158,8 @@ def is_checked() -> bool:
 
 
 @cache
-def _session_info() -> Callable[..., int]:
-    function = ctypes.CDLL(pj._pjsua2.__file__).pjmedia_stream_get_rtp_session_info
-    function.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Info)]
-    function.restype = ctypes.c_int
-    return function
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(pj._pjsua2.__file__)
+    library.pjmedia_stream_get_rtp_session_info.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Info)]
+    library.pjmedia_stream_get_stat_jbuf.argtypes = [ctypes.c_void_p, ctypes.POINTER(_BufferState)]
+    return library
