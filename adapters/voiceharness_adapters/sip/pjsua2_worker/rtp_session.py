@@ -84,10 +84,10 @@ class _Info(ctypes.Structure):
 
 
 class _BufferState(ctypes.Structure):
-    """``pjmedia_jb_state``: the state of a jitter buffer, and what it counted."""
+    """``pjmedia_jb_state``: the state of a jitter buffer, and what it counted; and room, should it be longer."""
 
     _fields_ = (
-        ("settings", ctypes.c_uint32 * 3),
+        ("settings", ctypes.c_uint32 * 4),
         ("burst", ctypes.c_uint32),
         ("prefetch", ctypes.c_uint32),
         ("size", ctypes.c_uint32),
@@ -96,6 +96,7 @@ class _BufferState(ctypes.Structure):
         ("lost", ctypes.c_uint32),
         ("discard", ctypes.c_uint32),
         ("empty", ctypes.c_uint32),
+        ("room", ctypes.c_uint32 * 16),
     )
 
 
