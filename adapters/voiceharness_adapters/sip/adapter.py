@@ -24,7 +24,8 @@ from voiceharness.errors import (
     PendingTransportError,
     UnsupportedCapabilityError,
 )
-from voiceharness.events import EndOfStream, RemoteHangup
+from voiceharness.events import RemoteHangup
+from voiceharness.inbox import Inbox
 from voiceharness_adapters.sip.artefacts import trace_text, wav_bytes
 from voiceharness_adapters.sip.backends import (
     CAPABILITIES,
@@ -37,7 +38,6 @@ from voiceharness_adapters.sip.backends import (
 )
 from voiceharness_adapters.sip.endpoint import SipEndpoint
 from voiceharness_adapters.sip.evidence import call_facts, trust_reasons
-from voiceharness_adapters.sip.inbox import Inbox
 from voiceharness_adapters.sip.media import UserMedia
 from voiceharness_adapters.sip.outcome import why_not_up
 from voiceharness_adapters.sip.quality import RtpQuality
@@ -227,7 +227,7 @@ class Sip(VoiceAgentAdapter):
     async def disconnect(self) -> None:
         """End the call in whatever state it is; stop the worker if it is this call's own."""
         self._over = True
-        self._inbox.put(EndOfStream())
+        self._inbox.end()
         if self._asking is not None:
             self._asking.cancel()
         try:
@@ -257,11 +257,11 @@ class Sip(VoiceAgentAdapter):
         if not event["ours"]:
             at_ns = self._media.ticks.line_time(event["at_ns"])
             self._inbox.put(RemoteHangup(event["reason"], event["code"], at_ns=at_ns))
-        self._inbox.put(EndOfStream())
+        self._inbox.end()
 
     def _fail(self, error: CallDroppedError | None) -> None:
         self._over = True
-        self._inbox.put(error or CallDroppedError("sip: the worker is gone"))
+        self._inbox.end(error or CallDroppedError("sip: the worker is gone"))
 
     async def _ask_whether_alive(self) -> None:
         """Ask a peer whose media stopped for any answer, as long as it stays silent; without one, the call is lost."""
@@ -336,7 +336,7 @@ class Sip(VoiceAgentAdapter):
                 reason=report["reason"],
             )
         self._inbox.put(RemoteHangup(f"transferred to {target}", report["code"]))
-        self._inbox.put(EndOfStream())
+        self._inbox.end()
 
     def _connected(self, action: str) -> tuple[SipCall, UserMedia]:
         if self._call is None or self._media is None or self._over:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from voiceharness.adapter import TurnTaker
+    from voiceharness.inbox import Inbox
     from voiceharness_adapters.sip.call import SipCall
-    from voiceharness_adapters.sip.inbox import Inbox
     from voiceharness_adapters.sip.watch import MediaWatch
     from voiceharness_adapters.sip.wire import Heard
     from voiceharness_adapters.sip.worker import Event

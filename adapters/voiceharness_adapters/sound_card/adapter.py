@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 from voiceharness.adapter import Option, VoiceAgentAdapter
 from voiceharness.capabilities import AdapterCapabilities, Timing
 from voiceharness.errors import CallError, LocalProtocolError, OptionError, PendingTransportError
-from voiceharness.events import EndOfStream
+from voiceharness.inbox import Inbox
 from voiceharness_adapters.sound_card.cables import CABLE_RATE, Cables
 from voiceharness_adapters.sound_card.facts import describe, doubts_of
 from voiceharness_adapters.sound_card.far_side import FarSide  # noqa: TC001  the registry reads the types of options
 from voiceharness_adapters.sound_card.health import DeviceHealth
-from voiceharness_adapters.sound_card.inbox import Inbox
 from voiceharness_adapters.sound_card.measuring import measure_path
 from voiceharness_adapters.sound_card.media import UserMedia
 from voiceharness_adapters.sound_card.portaudio import BLOCKS_PER_SECOND, PortAudio
@@ -158,12 +157,12 @@ class SoundCard(VoiceAgentAdapter):
 
     def _failed(self, error: CallError) -> None:
         self._over = True
-        self._inbox.put(error)
+        self._inbox.end(error)
 
     async def disconnect(self) -> None:
         """Release the devices."""
         self._over = True
-        self._inbox.put(EndOfStream())
+        self._inbox.end()
         if self._far_side is not None:
             self._far_side.call_ends()
         await self._session.close()

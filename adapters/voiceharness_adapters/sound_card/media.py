@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voiceharness.adapter import TurnTaker
-    from voiceharness_adapters.sound_card.inbox import Inbox
+    from voiceharness.inbox import Inbox
     from voiceharness_adapters.sound_card.stream import Block, SoundStream
 
 __all__ = ["UserMedia"]

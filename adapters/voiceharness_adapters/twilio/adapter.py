@@ -203,7 +203,7 @@ class Twilio(VoiceAgentAdapter):
         """Return the next thing from the agent; after the end, always ``EndOfStream``."""
         if self._call is None:
             raise PendingTransportError(self.name, "receive audio")
-        item = EndOfStream() if self._over else await self._call.inbox.take(timeout)
+        item = EndOfStream() if self._over else await self._call.inbox.get(timeout)
         if isinstance(item, EndOfStream):
             self._over = True
         return item

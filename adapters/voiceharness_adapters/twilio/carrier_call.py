@@ -10,12 +10,12 @@ from urllib.parse import urlencode, urljoin
 from voiceharness.audio import g711
 from voiceharness.errors import CallDroppedError, CallRejectedError, RemoteProtocolError
 from voiceharness.events import RemoteHangup
+from voiceharness.inbox import Inbox
 from voiceharness.protocols.media_streams.messages import StreamDescription, Track
 from voiceharness.protocols.media_streams.twiml import Verb, parse_twiml
 from voiceharness_adapters.twilio.callbacks import Callbacks
 from voiceharness_adapters.twilio.carrier_stream import SILENCE, CarrierStream
 from voiceharness_adapters.twilio.identity import STREAM_AGENT, WEBHOOK_AGENT, CallIdentity, new_sid
-from voiceharness_adapters.twilio.inbox import Inbox
 from voiceharness_adapters.twilio.settings import CarrierLog
 
 if TYPE_CHECKING:

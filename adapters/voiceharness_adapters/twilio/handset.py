@@ -51,7 +51,7 @@ class Handset:
             await asyncio.wait({hearing, serving})
 
     async def _hear(self) -> None:
-        while not isinstance(item := await self._line.inbox.take(None), EndOfStream):
+        while not isinstance(item := await self._line.inbox.get(None), EndOfStream):
             if isinstance(item, AudioChunk):
                 self._door.deliver(item)
 

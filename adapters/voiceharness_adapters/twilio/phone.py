@@ -219,7 +219,7 @@ class TwilioPhone(VoiceAgentAdapter):
         """Return the next thing from the agent; after the end, always ``EndOfStream``."""
         if self._session is None or not self._session.connected.done():
             raise PendingTransportError(self.name, "receive audio")
-        item = EndOfStream() if self._over else await self._session.inbox.take(timeout)
+        item = EndOfStream() if self._over else await self._session.inbox.get(timeout)
         if isinstance(item, EndOfStream):
             self._over = True
         return item

@@ -14,9 +14,9 @@ from voiceharness.audio import g711
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.errors import CallRejectedError, ConnectError, RemoteProtocolError
 from voiceharness.events import Digit, ProtocolFault, RemoteHangup
+from voiceharness.inbox import Inbox
 from voiceharness.protocols.media_streams import messages
 from voiceharness.protocols.media_streams.machine import AgentEnd
-from voiceharness_adapters.twilio.inbox import Inbox
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping

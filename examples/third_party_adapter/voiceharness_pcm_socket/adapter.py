@@ -18,6 +18,7 @@ from voiceharness.errors import (
     UnsupportedCapabilityError,
 )
 from voiceharness.events import EndOfStream, Flush, Mark, RemoteHangup
+from voiceharness.inbox import Inbox
 from voiceharness_pcm_socket import wire
 from voiceharness_pcm_socket.wire import Message, pack, read_message
 
@@ -51,7 +52,7 @@ class PcmSocket(VoiceAgentAdapter):
         self.host = host
         self.port = port
         self.rate = rate
-        self._inbox: asyncio.Queue[Received | CallDroppedError] = asyncio.Queue()
+        self._inbox = Inbox()
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
         self._over = False
@@ -74,7 +75,7 @@ class PcmSocket(VoiceAgentAdapter):
             reader, writer = await asyncio.open_connection(self.host, self.port)
         except OSError as error:
             raise ConnectError(f"{self.name}: nobody answers at {self.host}:{self.port}: {error}") from error
-        if not self._inbox.empty():  # disconnect() came meanwhile
+        if self._inbox.ended:  # disconnect() came meanwhile
             writer.close()
             raise ConnectError(f"{self.name}: the user hung up before the agent answered")
         writer.write(pack(wire.RATE, str(self.rate).encode()))
@@ -84,7 +85,7 @@ class PcmSocket(VoiceAgentAdapter):
     async def disconnect(self) -> None:
         """Hang up and close the socket."""
         self._over = True
-        self._inbox.put_nowait(EndOfStream())
+        self._inbox.end()
         if self._writer is None or self._reading is None:
             return
         if not self._writer.is_closing():
@@ -101,17 +102,12 @@ class PcmSocket(VoiceAgentAdapter):
         """Return the next thing the agent sent; after the end, always ``EndOfStream``."""
         if self._reading is None:
             raise PendingTransportError(self.name, "receive audio")
-        if self._over and self._inbox.empty():
-            return EndOfStream()
         try:
-            async with asyncio.timeout(timeout):
-                item = await self._inbox.get()
-        except TimeoutError:
-            return None
-        if isinstance(item, EndOfStream | CallDroppedError):
+            item = await self._inbox.get(timeout)
+        except CallDroppedError:
             self._over = True
-        if isinstance(item, CallDroppedError):
-            raise item
+            raise
+        self._over = self._over or isinstance(item, EndOfStream)
         return item
 
     def played(self, mark_or_position: str | int, flushed: bool) -> None:
@@ -143,11 +139,11 @@ class PcmSocket(VoiceAgentAdapter):
         while (message := await read_message(reader)) is not None:
             item = self._item(message, clock.now_ns())
             if item is not None:
-                self._inbox.put_nowait(item)
+                self._inbox.put(item)
             if message.kind == wire.HANGUP:
-                self._inbox.put_nowait(EndOfStream())
+                self._inbox.end()
                 return
-        self._inbox.put_nowait(CallDroppedError(f"{self.name}: the agent closed the socket without hanging up"))
+        self._inbox.end(CallDroppedError(f"{self.name}: the agent closed the socket without hanging up"))
 
     def _item(self, message: Message, at_ns: int) -> Received | None:
         match message.kind:

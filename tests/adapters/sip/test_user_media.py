@@ -8,8 +8,8 @@ import pytest
 
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import run_virtual
+from voiceharness.inbox import Inbox
 from voiceharness_adapters.sip.call import SipCall
-from voiceharness_adapters.sip.inbox import Inbox
 from voiceharness_adapters.sip.media import UserMedia
 from voiceharness_adapters.sip.settings import SipSettings
 from voiceharness_adapters.sip.watch import MediaWatch
