@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -59,6 +60,45 @@ def test_a_suite_file_is_known_by_its_key(text: str, is_one: bool, tmp_path: Pat
 
 def test_what_cannot_be_read_is_no_suite_file(tmp_path: Path) -> None:
     assert not is_suite_file(tmp_path)
+    os.mkfifo(tmp_path / "pipe.yaml")  # to open it would wait for somebody who writes
+    assert not is_suite_file(tmp_path / "pipe.yaml")
+
+
+def test_what_is_called_like_a_file_and_is_none_is_passed_over_in_a_folder(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "a.yaml").touch()
+    (tmp_path / "lost.yaml").symlink_to("nowhere.yaml")  # reading it will tell
+    found = [tmp_path / "a.yaml", tmp_path / "lost.yaml"]
+    assert yaml_files([tmp_path]) == files_matching("*.yaml", tmp_path) == found
+
+
+@pytest.mark.parametrize("pattern", [".", "**", "**/*.yaml", "*/*"])
+def test_a_search_that_would_not_end_is_refused(pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("voiceharness.suite.finding.MOST", 3)
+    (tmp_path / "calls").mkdir()
+    for name in "abc":
+        (tmp_path / "calls" / f"{name}.yaml").touch()
+    with pytest.raises(ScenarioError, match="after 3 files and folders"):
+        files_matching(pattern, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("a" * 300, "File name too long|there is no scenario file"),
+        ("pipe", "'pipe' is neither a file nor a folder"),
+        ("itself", "there is no scenario file 'itself'"),
+        ("itself/*.yaml", r"the pattern 'itself/\*.yaml' matches nothing"),
+        ("a\0b", "there is no scenario file"),
+        ("a\0b/*", "matches nothing"),
+    ],
+)
+def test_a_name_that_cannot_be_one_is_an_error_of_the_file(pattern: str, told: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "itself").symlink_to(tmp_path / "itself")
+    with pytest.raises(ScenarioError, match=told):
+        files_matching(pattern, tmp_path)
 
 
 def test_a_folder_is_searched_for_scenarios_without_the_suites_in_it(tmp_path: Path) -> None:
