@@ -15,8 +15,7 @@ from voiceharness.report.html.suite_page import SUITE_PAGE, write_suite_page
 from voiceharness.report.junit import junit_bytes
 from voiceharness.report.repeats import repeats
 from voiceharness.report.repeats_text import repeats_text
-from voiceharness.report.runs import SUITE_FILE, remember_run
-from voiceharness.report.serialization import json_bytes
+from voiceharness.report.runs import remember_run, save_suite
 from voiceharness.report.suite import SuiteCall, SuiteDocument, suite_document
 from voiceharness.suite.plan import folder_name
 
@@ -78,7 +77,7 @@ class SuiteRun:
     def save(self, *, junit: Path | None) -> SuiteDocument:
         """Save the suite as a whole, add it to the history of its folder, and return it."""
         document = self._document()
-        _write_document(self._out, document)
+        save_suite(self._out, document)
         remember_run(self._out, document)
         if self._pages:
             write_suite_page(self._out)
@@ -115,7 +114,7 @@ class SuiteFileRun(SuiteRun):
 
     def begin(self) -> None:
         """Save what is known before the first call, so that nothing is lost if this process is killed."""
-        _write_document(self._out, self._document())
+        save_suite(self._out, self._document())
 
     def keep(self, call: SuiteCall) -> None:
         """Remember what to tell of a call whose evidence is saved."""
@@ -173,15 +172,6 @@ class SuiteFileRun(SuiteRun):
         if self._rerun is not None and index in self._rerun.before:
             missing["before"] = self._rerun.before[index]
         return missing
-
-
-def _write_document(out: Path, document: SuiteDocument) -> None:
-    """Save the document of a suite in its folder.
-
-    Raises:
-        OptionError: if it cannot be written.
-    """
-    _write(out / SUITE_FILE, json_bytes(document, depth=4))
 
 
 def _write(path: Path, content: bytes) -> None:

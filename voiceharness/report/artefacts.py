@@ -30,6 +30,7 @@ from voiceharness.errors import AudioError, OptionError
 from voiceharness.line.record import Arrival, CallRecord, TimelineEvent
 from voiceharness.report.document import CALL_FORMAT, call_document
 from voiceharness.report.redaction import Redactor
+from voiceharness.report.replacing import replace_file
 from voiceharness.report.saved_shape import misfit_of, published
 from voiceharness.report.serialization import from_json, json_bytes, plain
 
@@ -210,7 +211,7 @@ def _with_additions(folder: str | Path, fields: Mapping[str, Json], facts: Mappi
     home, document = Path(folder), load_document(folder)
     document = cast("CallDocument", {**document, **fields, "facts": {**document["facts"], **facts}})
     try:
-        _write(home / RESULT, document)
+        _replace(home / RESULT, document)
         add_to_manifest(home, RESULT)
     except OSError as error:
         raise OptionError(f"cannot save the call in {home}: {error.strerror}") from error
@@ -226,7 +227,7 @@ def add_to_manifest(folder: str | Path, name: str) -> None:
     home = Path(folder)
     manifest = _read(home / MANIFEST, _MANIFEST_FORMAT, _MANIFEST_SHAPE)
     others = [entry for entry in manifest["files"] if entry["name"] != name]
-    _write(home / MANIFEST, {**manifest, "files": [*others, _entry(home / name)]})
+    _replace(home / MANIFEST, {**manifest, "files": [*others, _entry(home / name)]})
 
 
 def _make_room(home: Path) -> None:
@@ -245,6 +246,10 @@ def _listed(home: Path) -> list[str]:
 
 def _write(path: Path, value: object, *, depth: int = 3) -> None:
     path.write_bytes(json_bytes(value, depth=depth))
+
+
+def _replace(path: Path, value: object) -> None:
+    replace_file(path, json_bytes(value))
 
 
 def _read(path: Path, wanted: str, shape: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON

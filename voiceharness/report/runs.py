@@ -17,23 +17,38 @@ from voiceharness.report.artefacts import RESULT
 from voiceharness.report.cells import told_apart
 from voiceharness.report.document import CALL_FORMAT
 from voiceharness.report.interruption import was_interrupted
+from voiceharness.report.replacing import replace_file
 from voiceharness.report.saved_shape import misfit
-from voiceharness.report.serialization import from_json
+from voiceharness.report.serialization import from_json, json_bytes
 from voiceharness.report.suite import SUITE_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from voiceharness.report.document import CallDocument
-    from voiceharness.report.suite import SuiteDocument
+    from voiceharness.report.suite import SuiteCall, SuiteDocument
     from voiceharness.scenario.result import Outcome
 
-__all__ = ["HISTORY_FILE", "SUITE_FILE", "PastRun", "load_calls", "load_history", "load_suite", "remember_run"]
+__all__ = [
+    "HISTORY_FILE",
+    "SUITE_FILE",
+    "PastRun",
+    "call_folder",
+    "load_calls",
+    "load_history",
+    "load_suite",
+    "remember_run",
+    "repeat_additions",
+    "save_suite",
+]
 
 SUITE_FILE: Final = "suite.json"
 HISTORY_FILE: Final = "history.jsonl"
 
 _RUN_FORMAT: Final = "voiceharness-run/1"
+
+_ADDITIONS: Final = ("agent_words", "facts")
+"""What may be added to the result of a call after it was saved."""
 
 
 class PastRun(TypedDict):
@@ -81,6 +96,62 @@ def load_suite(folder: str | Path) -> SuiteDocument:
         raise OptionError(f"{Path(folder) / SUITE_FILE} is not in the format {SUITE_FORMAT}")
     _refuse_damaged(Path(folder) / SUITE_FILE, content, "suite")
     return cast("SuiteDocument", content)
+
+
+def save_suite(folder: str | Path, suite: SuiteDocument) -> None:
+    """Save the suite of a folder, in place of an earlier one.
+
+    Raises:
+        OptionError: if it cannot be written. Then the earlier one is still there.
+    """
+    file = Path(folder) / SUITE_FILE
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, json_bytes(suite, depth=4))
+    except OSError as error:
+        raise OptionError(f"cannot write {file}: {error.strerror}") from error
+
+
+def call_folder(folder: str | Path, call: SuiteCall) -> Path | None:
+    """Return where the evidence of a call is below the suite's folder, which may have been moved; None: nowhere."""
+    name = (call["folder"] or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return Path(folder) / name if name else None
+
+
+def repeat_additions(folder: str | Path, results: Mapping[Path, CallDocument]) -> tuple[Path, ...]:
+    """Repeat in the suite of a folder what was added to the results of its calls, which go by their folders.
+
+    Returns the folders of which the suite tells of another call, as after a run that was killed; they have no part in
+    it.
+
+    Raises:
+        OptionError: if there is no suite, or it cannot be used or written.
+    """
+    suite = load_suite(folder)
+    calls: list[SuiteCall] = []
+    others: list[Path] = []
+    for each in suite["calls"]:
+        home = call_folder(folder, each)
+        result = None if home is None else results.get(home)
+        if home is not None and result is not None and not _adds_to(result, each["call"]):
+            others.append(home)
+            result = None
+        calls.append(each if result is None else {**each, "call": result})
+    if calls != suite["calls"]:
+        save_suite(folder, {**suite, "calls": calls})
+    return tuple(others)
+
+
+def _adds_to(result: CallDocument, known: CallDocument) -> bool:
+    """Tell whether a result is what was known of a call, with words of the agent and facts that came later."""
+    words, facts = known.get("agent_words"), result["facts"]
+    if any(facts.get(name) != fact for name, fact in known["facts"].items()):
+        return False
+    return words in (None, [], result.get("agent_words")) and _without_additions(result) == _without_additions(known)
+
+
+def _without_additions(call: CallDocument) -> dict[str, object]:
+    return {name: value for name, value in call.items() if name not in _ADDITIONS}
 
 
 def remember_run(folder: str | Path, suite: SuiteDocument) -> None:
