@@ -23,9 +23,10 @@ from voiceharness.events import EndOfStream
 from voiceharness.protocols.media_streams.dialects import dialect_named
 from voiceharness.protocols.media_streams.twiml import Stream
 from voiceharness.speech.synthesis import Synthesizer  # noqa: TC001  the registry reads the types of options
+from voiceharness_adapters.twilio.agent_server import joined
 from voiceharness_adapters.twilio.call_flow import CallFlow
 from voiceharness_adapters.twilio.callbacks import CallProgress
-from voiceharness_adapters.twilio.carrier_call import CarrierCall, joined
+from voiceharness_adapters.twilio.carrier_call import CarrierCall
 from voiceharness_adapters.twilio.doors import make_door
 from voiceharness_adapters.twilio.identity import CallIdentity
 from voiceharness_adapters.twilio.settings import CarrierLog, CarrierSettings, Inbound, LostAs, Marks

@@ -40,6 +40,8 @@ ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 CLIENT: Final = ("192.0.2.1", 40000)
 LIFESPAN_TIMEOUT: Final = 10.0
 FINISH_TIMEOUT: Final = 1.0
+TOLD: Final = (b"content-type", b"location")
+"""Of an answer's headers."""
 
 
 class AsgiDoor:
@@ -201,7 +203,7 @@ class _Exchange:
     def __init__(self, body: bytes) -> None:
         self._request: Event | None = {"type": "http.request", "body": body, "more_body": False}
         self._status: int | None = None
-        self._content_type = ""
+        self._headers: dict[bytes, bytes] = {}
         self._body = bytearray()
 
     async def receive(self) -> Event:
@@ -211,15 +213,15 @@ class _Exchange:
     async def send(self, event: Event) -> None:
         if event["type"] == "http.response.start":
             self._status = event["status"]
-            headers = {bytes(name).lower(): bytes(value) for name, value in event.get("headers", ())}
-            self._content_type = headers.get(b"content-type", b"").decode("latin-1")
+            self._headers = {bytes(name).lower(): bytes(value) for name, value in event.get("headers", ())}
         elif event["type"] == "http.response.body":
             self._body += event.get("body", b"")
 
     def answer(self, url: str) -> HttpAnswer:
         if self._status is None:
             raise ConnectError(f"the application did not answer {url}")
-        return HttpAnswer(self._status, self._content_type, bytes(self._body))
+        content_type, location = (self._headers.get(name, b"").decode("latin-1") for name in TOLD)
+        return HttpAnswer(self._status, content_type, bytes(self._body), location)
 
 
 class _Lifespan:

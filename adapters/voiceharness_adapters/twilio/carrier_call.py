@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlencode, urljoin
 
 from voiceharness.audio import g711
-from voiceharness.errors import CallDroppedError, CallRejectedError, RemoteProtocolError
-from voiceharness.events import RemoteHangup
+from voiceharness.errors import CallDroppedError
+from voiceharness.events import Flush, RemoteHangup
 from voiceharness.inbox import Inbox
 from voiceharness.protocols.media_streams.messages import StreamDescription, Track
-from voiceharness.protocols.media_streams.twiml import Verb, parse_twiml
+from voiceharness_adapters.twilio.agent_server import AgentServer
 from voiceharness_adapters.twilio.callbacks import Callbacks
 from voiceharness_adapters.twilio.carrier_stream import SILENCE, CarrierStream
-from voiceharness_adapters.twilio.identity import STREAM_AGENT, WEBHOOK_AGENT, CallIdentity, new_sid
+from voiceharness_adapters.twilio.identity import STREAM_AGENT, CallIdentity, new_sid
 from voiceharness_adapters.twilio.settings import CarrierLog
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from voiceharness_adapters.twilio.door import Closed, Door
     from voiceharness_adapters.twilio.settings import CarrierSettings
 
-__all__ = ["CallIdentity", "CarrierCall", "joined"]
+__all__ = ["CallIdentity", "CarrierCall"]
 
 TRACKS: Final[Mapping[str, tuple[Track, ...]]] = {
     "inbound_track": ("inbound",),
@@ -50,35 +49,14 @@ class CarrierCall:
         self.digits: asyncio.Queue[str] | None = None
         """Where keys go while the carrier itself collects them."""
         self.callbacks = Callbacks(door, identity, log=self.log, broken=self.inbox.end)
+        self.server = AgentServer(door, identity)
         self._door = door
         self._settings = settings
         self._stream_over: asyncio.Future[Closed] | None = None
         self._described: dict[CarrierStream, Stream] = {}
         self._prompt = b""
 
-    # Requests
-
-    async def ask(self, url: str, *, status: str = "in-progress", **fields: str) -> tuple[Verb, ...]:
-        """Post to a webhook and read the TwiML that it answers.
-
-        Raises:
-            CallRejectedError: if the answer's status is not 2xx.
-            RemoteProtocolError: if it is not TwiML.
-        """
-        form = {**self.identity.form(status), **fields}
-        answer = await self._door.request(
-            "POST", url, self.identity.headers(url, form), urlencode(form).encode("ascii")
-        )
-        if not 200 <= answer.status < 300:
-            raise CallRejectedError(f"the webhook {url} answered HTTP {answer.status}", code=answer.status)
-        return parse_twiml(answer.body) if answer.body.strip() else ()
-
-    async def fetch(self, url: str) -> bytes:
-        """Get a file that the agent's server offers."""
-        answer = await self._door.request("GET", url, [WEBHOOK_AGENT, *self.identity.signature(url)], b"")
-        if answer.status != 200:
-            raise CallRejectedError(f"the file {url} to be played answered HTTP {answer.status}", code=answer.status)
-        return answer.body
+    # Streams
 
     async def connect_stream(self, stream: Stream) -> None:
         """Open a bidirectional stream."""
@@ -173,6 +151,11 @@ class CarrierCall:
         self.inbox.put(replace(chunk, at_ns=self.clock.now_ns()))
         self._prompt += g711.encode(chunk.pcm)
 
+    def stop_playing(self) -> None:
+        """Stop what the carrier itself plays."""
+        self.inbox.put(Flush(at_ns=self.clock.now_ns()))
+        self._prompt = b""
+
     async def hang_up(self) -> None:
         """Stop and close every stream."""
         for stream in (*self.listening, *([self.stream] if self.stream is not None else [])):
@@ -182,15 +165,3 @@ class CarrierCall:
     async def finish(self) -> None:
         """Wait a while for what is still being posted beside the call."""
         await self.callbacks.finish()
-
-
-def joined(base: str, url: str) -> str:
-    """Return the URL that a document at ``base`` means.
-
-    Raises:
-        RemoteProtocolError: if it means none.
-    """
-    try:
-        return urljoin(base, url) if url else base
-    except ValueError as error:
-        raise RemoteProtocolError(f"{url[:80]!r} is no URL: {error}") from error

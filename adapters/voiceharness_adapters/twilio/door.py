@@ -15,11 +15,17 @@ Headers: TypeAlias = "Sequence[tuple[str, str]]"
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What a server answered."""
+    """What a server answered. ``location``: where a redirect leads to, as it was written."""
 
     status: int
     content_type: str
     body: bytes
+    location: str = ""
+
+    @property
+    def media_type(self) -> str:
+        """The content type without its parameters, in lower case; empty if there is none."""
+        return self.content_type.partition(";")[0].strip().lower()
 
 
 @dataclass(frozen=True, slots=True)

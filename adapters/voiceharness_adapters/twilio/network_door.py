@@ -46,7 +46,7 @@ class NetworkDoor:
         self._connections: list[StreamSocket] = []
 
     async def request(self, method: str, url: str, headers: Headers, body: bytes) -> HttpAnswer:
-        """Send a request on a connection of its own; redirects are not followed, and no proxy is asked."""
+        """Send a request on a connection of its own; redirects are told, not followed, and no proxy is asked."""
         try:
             async with asyncio.timeout(TIMEOUT):
                 return await _exchange(method, url, headers, body)
@@ -162,7 +162,9 @@ async def _exchange(method: str, url: str, headers: Headers, body: bytes) -> Htt
 def _parsed(method: str, received: bytes) -> HttpAnswer:
     response = HTTPResponse(_Received(received), method=method)  # type: ignore[arg-type] # all it wants is makefile()
     response.begin()
-    return HttpAnswer(response.status, response.getheader("Content-Type", ""), response.read())
+    return HttpAnswer(
+        response.status, response.getheader("Content-Type", ""), response.read(), response.getheader("Location", "")
+    )
 
 
 class _Received:

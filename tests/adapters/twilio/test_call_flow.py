@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -12,16 +13,24 @@ from voiceharness.audio import signals
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.audio.dtmf import detect
 from voiceharness.audio.wav import wav_bytes
+from voiceharness.clock import run_virtual
 from voiceharness.errors import (
     AgentCrashedError,
     CallRejectedError,
     ConnectError,
     RemoteProtocolError,
+    ScenarioError,
     UnsupportedCapabilityError,
 )
 from voiceharness.protocols.media_streams.signature import is_signed
+from voiceharness.scenario.run import run_call
+from voiceharness.scenario.scenario import Scenario
 from voiceharness.scenario.steps import Hangup, Press, Say, Wait
 from voiceharness.speech.synthesis import Speech
+from voiceharness_adapters.twilio import Twilio
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__: list[str] = []
 
@@ -32,8 +41,14 @@ CONNECT = f'<Connect><Stream url="{STREAM}"><Parameter name="who" value="me"/></
 class Server:
     """A voice webhook with documents by path, and the wire agent's stream."""
 
-    def __init__(self, documents: dict[str, Any], stream: WireAgent | None = None) -> None:
+    def __init__(
+        self,
+        documents: dict[str, Any],
+        stream: WireAgent | None = None,
+        content_types: Mapping[str, str] | None = None,
+    ) -> None:
         self.documents = documents
+        self.content_types = content_types or {}
         self.stream = stream or WireAgent()
         self.requests: list[tuple[str, str, dict[str, str], dict[str, str]]] = []
 
@@ -46,7 +61,8 @@ class Server:
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         self.requests.append((scope["method"], scope["path"], form, headers))
         status, body = self.answer(scope["path"])
-        await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/xml")]})
+        kind = self.content_types.get(scope["path"], "text/xml").encode()
+        await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", kind)]})
         await send({"type": "http.response.body", "body": body[:10], "more_body": True})
         await send({"type": "http.response.body", "body": body[10:]})
 
@@ -127,6 +143,57 @@ def test_documents_that_lead_to_each_other_for_ever_are_the_agents_fault() -> No
     assert isinstance(played.result.error, RemoteProtocolError)
 
 
+def test_documents_that_take_their_time_may_lead_to_each_other_for_the_whole_call() -> None:
+    server = Server({"/voice": "<Pause length='1'/><Redirect/>"})
+    played = play(server, Wait(25), Hangup(), url=VOICE)
+    assert played.result.outcome == "passed"
+    assert len(server.requests) == 26
+
+
+def test_a_stream_that_is_left_at_once_does_not_lead_in_a_circle_for_ever() -> None:
+    again = f'<Connect action="/voice"><Stream url="{STREAM}"/></Connect>'
+    played = play(Server({"/voice": again}, WireAgent([(0.0, {"close": True})])), Wait(5), url=VOICE)
+    assert played.result.outcome == "protocol_violation"
+    assert "lead to each other without end" in str(played.result.error)
+
+
+@pytest.mark.parametrize(
+    ("loop", "end"),
+    [("", near(1000)), ("loop='2'", near(2000)), ("loop='0'", near(5000))],
+    ids=["once", "twice", "until the call is over"],
+)
+def test_a_prompt_is_played_as_often_as_it_says(loop: str, end: Any) -> None:
+    server = Server({"/voice": f"<Say {loop}>Hello</Say><Pause length='9'/>"})
+    played = play(server, Wait(5), Hangup(), url=VOICE, synthesizer=Speaker())
+    assert played.heard[-1][1] == end
+
+
+class Mute:
+    """Finds no word in any text, as engines do where there is none."""
+
+    name, version, rate = "mute", "1", 8000
+
+    def synthesize(self, text: str, *, voice: str | None = None, speed: float = 1.0) -> Speech:
+        raise ScenarioError(f"there is nothing to speak in {text!r}")
+
+
+@pytest.mark.parametrize("prompt", ["<Say/>", "<Say loop='0'>...</Say>"])
+def test_a_prompt_without_sound_is_passed_over(prompt: str) -> None:
+    server = Server({"/voice": prompt + CONNECT})
+    played = play(server, Wait(0.5), Hangup(), url=VOICE, synthesizer=Mute())
+    assert played.result.outcome == "passed"
+    assert len(server.stream.of("start")) == 1
+
+
+@pytest.mark.parametrize(
+    ("content_type", "error"),
+    [("audio/mpeg", UnsupportedCapabilityError), ("audio/x-wav", RemoteProtocolError), ("", RemoteProtocolError)],
+)
+def test_a_file_that_cannot_be_played_is_not_the_harnesss_fault(content_type: str, error: type[Exception]) -> None:
+    server = Server({"/voice": "<Play>/a</Play>", "/a": b"ID3 and more"}, content_types={"/a": content_type})
+    assert isinstance(play(server, Wait(1), url=VOICE).result.error, error)
+
+
 GATHER = '<Gather action="/got" numDigits="3" timeout="2"><Say>Type</Say></Gather><Redirect>/none</Redirect>'
 
 
@@ -152,6 +219,28 @@ def test_no_keys_lead_on_in_the_document_after_prompt_and_timeout() -> None:
     assert [path for _, path, _, _ in server.requests] == ["/voice", "/none"]
     assert played.result.metrics is not None
     assert server.stream.of("stop")[0].at == pytest.approx(1.0, abs=0.02)
+
+
+def test_the_first_key_stops_the_prompt() -> None:
+    server = Server({"/voice": GATHER, "/got": "<Pause length='5'/>"})
+    played = play(server, Wait(0.3), Press("123"), Wait(1), Hangup(), url=VOICE, synthesizer=Speaker())
+    assert played.heard == [(near(0), near(300))]
+
+
+def test_a_prompt_that_breaks_while_keys_are_gathered_breaks_the_call() -> None:
+    server = Server({"/voice": "<Gather><Play>/missing.wav</Play></Gather><Say>Go on</Say>"})
+    played = play(server, Wait(2), url=VOICE, synthesizer=Speaker())
+    assert isinstance(played.result.error, CallRejectedError)
+    assert "missing.wav to be played answered HTTP 404" in str(played.result.error)
+
+
+def test_a_call_that_ends_while_keys_are_gathered_leaves_nobody_waiting() -> None:
+    async def tasks_left() -> set[str]:
+        adapter = Twilio(VOICE, app=Server({"/voice": "<Gather timeout='60'/>"}))
+        await run_call(Scenario("gathers", [Wait(0.5), Hangup()]), adapter)
+        return {task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task()}
+
+    assert run_virtual(tasks_left()) == set()
 
 
 def test_a_stream_that_only_listens_gets_both_tracks() -> None:

@@ -106,6 +106,10 @@ def test_what_is_not_played_here_is_refused_by_its_name(inner: str, name: str) -
         b"<Response><Pause length='-1'/></Response>",
         b"<Response><Pause length='1.5'/></Response>",
         b"<Response><Gather><Hangup/></Gather></Response>",
+        b"<Response><Pause length='" + b"9" * 5000 + b"'/></Response>",
+        b"<Response><Play/></Response>",
+        b"<Response><Play digits='12x'/></Response>",
+        "<!DOCTYPE x [<!ENTITY a 'b'>]><Response><Say>&a;</Say></Response>".encode("utf-16"),
     ],
 )  # fmt: skip
 def test_what_no_carrier_understands_is_the_agents_fault(document: bytes) -> None:

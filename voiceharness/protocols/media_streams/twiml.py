@@ -41,7 +41,11 @@ MAX_PARAMETER: Final = 500
 """Name and value of a ``<Parameter>`` together, in characters."""
 
 MAX_SECONDS: Final = 600
+MAX_DIGITS: Final = 20
+"""Of a number, before it is read as one."""
+
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+PLAYED_KEYS: Final = frozenset("0123456789*#ABCDwW")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class StartStream:
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Text that the carrier speaks."""
+    """Text that the carrier speaks, ``loop`` times; 0: until the call is over."""
 
     text: str
     loop: int = 1
@@ -86,7 +90,10 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """An audio file, or keypad tones (``w`` is half a second of pause), that the carrier plays."""
+    """An audio file, or keypad tones (``w`` is half a second of pause), that the carrier plays ``loop`` times.
+
+    0: until the call is over.
+    """
 
     url: str = ""
     digits: str = ""
@@ -157,15 +164,20 @@ def parse_twiml(document: bytes) -> tuple[Verb, ...]:
 def _root(document: bytes) -> ElementTree.Element:
     if len(document) > MAX_DOCUMENT:
         raise _wrong(f"it has {len(document)} bytes; a carrier takes at most {MAX_DOCUMENT}")
-    if b"<!DOCTYPE" in document or b"<!ENTITY" in document:
-        raise _wrong("it declares a document type, which TwiML does not have")
     try:
-        root = ElementTree.fromstring(document)
+        root = ElementTree.fromstring(document, ElementTree.XMLParser(target=_Builder()))
     except (ElementTree.ParseError, ValueError, LookupError) as error:  # the last two: an encoding nobody knows
         raise _wrong(f"it is not XML ({error}); it begins with {document[:60]!r}") from error
     if root.tag != "Response":
         raise _wrong(f"its root is <{root.tag}>, not <Response>")
     return root
+
+
+class _Builder(ElementTree.TreeBuilder):
+    """Builds a document, and refuses a document type in whatever encoding it is declared, entities with it."""
+
+    def doctype(self, _name: str, _pubid: str | None, _system: str | None) -> None:
+        raise _wrong("it declares a document type, which TwiML does not have")
 
 
 def _verb(element: ElementTree.Element) -> Verb:
@@ -238,7 +250,12 @@ def _say(element: ElementTree.Element) -> Say:
 
 
 def _play(element: ElementTree.Element) -> Play:
-    return Play((element.text or "").strip(), element.get("digits", ""), _whole(element, "loop", 1))
+    url, digits = (element.text or "").strip(), element.get("digits", "")
+    if not url and not digits:
+        raise _wrong("<Play> names neither a file nor digits")
+    if unknown := sorted(set(digits) - PLAYED_KEYS):
+        raise _wrong(f"<Play digits={digits[:20]!r}> has {unknown[0]!r}, which is no key")
+    return Play(url, digits, _whole(element, "loop", 1))
 
 
 def _pause(element: ElementTree.Element) -> Pause:
@@ -278,7 +295,7 @@ def _whole(element: ElementTree.Element, name: str, default: int) -> int:
     text = element.get(name)
     if text is None or text == "auto":
         return default
-    if not (text.isascii() and text.isdigit()) or int(text) > MAX_SECONDS:
+    if not (text.isascii() and text.isdigit()) or len(text) > MAX_DIGITS or int(text) > MAX_SECONDS:
         raise _wrong(f"<{element.tag} {name}={text[:20]!r}> is not a number from 0 to {MAX_SECONDS}")
     return int(text)
 
