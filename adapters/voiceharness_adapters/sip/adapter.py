@@ -164,6 +164,7 @@ class Sip(VoiceAgentAdapter):
         Raises:
             CallRejectedError: with the SIP status and reason.
             ConnectError: if the agent cannot be reached, or does not call in time.
+            CallDroppedError: if the worker dies.
             MediaTimeoutError: if the call is answered, but without media.
             RemoteProtocolError: if its session description cannot be used.
         """

@@ -7,7 +7,7 @@ import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from voiceharness.errors import ConnectError
+from voiceharness.errors import CallRejectedError, ConnectError
 from voiceharness_adapters.sip.endpoint import SipEndpoint
 from voiceharness_adapters.sip.hosting import AgentSide
 from voiceharness_adapters.sip.settings import SipSettings, choose_backend
@@ -43,10 +43,10 @@ async def dialler(agent: PhoneAgent, *, backend: str = "auto") -> AsyncIterator[
 async def _keep_calling(agent: PhoneAgent, own: SipEndpoint, waiting: SipEndpoint) -> None:
     while True:
         await waiting.claimed()
-        call = await own.new_call()
         try:
+            call = await own.new_call()
             await own.dial(call, waiting.uri)
-        except ConnectError as error:
+        except (ConnectError, CallRejectedError) as error:
             logger.warning("sip: the agent's call could not be placed: %s", error)
             return
         await AgentSide(agent, call, own.settings.rate).talk()

@@ -1,7 +1,8 @@
 """A SIP account that outlives calls: its address, its registration, and as many workers as its calls need.
 
 The first worker listens and registers; calls from outside arrive there, as many at once as it can carry. Calls that are
-dialled go to the worker with the most room, and a new worker is started when none has any.
+dialled go to the worker with the most room, and a new worker is started when none has any. When the first one dies, who
+waits for a call is told; the next one who waits, or dials, has a new one at the same port, registered as before.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from voiceharness.adapter import Endpoint, InboundCall
-from voiceharness.errors import CallRejectedError, ConnectError, OptionError
+from voiceharness.errors import CallDroppedError, CallRejectedError, ConnectError, OptionError
 from voiceharness_adapters.sip.call import SipCall
 from voiceharness_adapters.sip.nonce import NONCE_HEADER
 from voiceharness_adapters.sip.settings import SipSettings
@@ -33,7 +34,8 @@ _KEPT_MESSAGES: Final = 2000
 _USER: Final = re.compile(r"sips?:(?:([^@;>]+)@)?")
 _CALL_ID: Final = re.compile(r"(?im)^(?:Call-ID|i)\s*:\s*(\S+)")
 _FINAL_ANSWER: Final = re.compile(r"SIP/2\.0 ([2-6]\d\d) ?([^\n]*)")
-_INVITE: Final = re.compile(r"(?im)^CSeq\s*:\s*\d+\s+INVITE")
+_INVITE: Final = re.compile(r"(?im)^CSeq\s*:\s*(\d+)\s+INVITE")
+_IN_DIALOG: Final = re.compile(r"(?im)^(?:To|t)\s*:[^\r\n]*;\s*tag\s*=")
 
 T = TypeVar("T")
 
@@ -67,6 +69,7 @@ class SipEndpoint(Endpoint):
         self.messages: deque[SipMessage] = deque(maxlen=_KEPT_MESSAGES)
         self.log: deque[str] = deque(maxlen=_KEPT_MESSAGES)
         self._workers: list[SipWorker] = []
+        self._listener: SipWorker | None = None
         self._growing = asyncio.Lock()
         self._news = asyncio.Event()
         self._registration: asyncio.Future[Event] | None = None
@@ -75,7 +78,7 @@ class SipEndpoint(Endpoint):
     @property
     def address(self) -> str:
         """Where the endpoint is reached, as host:port."""
-        return self._workers[0].address if self._workers else ""
+        return self._listener.address if self._listener else ""
 
     @property
     def uri(self) -> str:
@@ -109,20 +112,18 @@ class SipEndpoint(Endpoint):
             return
         if self.settings.transport == "tls" and self.settings.backend == "pjsua2":
             logger.warning("sip: pjsua2 brings an OpenSSL that is no longer maintained (TLS 1.2 at most)")
-        worker = await self._add_worker(self.settings)
-        if self.settings.registrar:
-            try:
-                await self._register(worker, active=True)
-            except BaseException:
-                await self.close()
-                raise
+        try:
+            await self._listen(self.settings)
+        except BaseException:
+            await self.close()
+            raise
 
     async def close(self) -> None:
         """Unregister and stop all workers."""
-        workers = self._workers
-        if workers and self.settings.registrar and workers[0].alive:
+        workers, listener, self._listener = self._workers, self._listener, None
+        if listener is not None and self.settings.registrar and listener.alive:
             try:
-                await self._register(workers[0], active=False)
+                await self._register(listener, active=False)
             except (ConnectError, CallRejectedError) as error:
                 logger.warning("the endpoint could not unregister: %s", error)
         await asyncio.gather(*(worker.close() for worker in workers))
@@ -130,9 +131,16 @@ class SipEndpoint(Endpoint):
         for task in self._tasks:
             task.cancel()
 
+    async def _listen(self, settings: SipSettings) -> None:
+        """Start the worker that takes calls, and register."""
+        self._listener = worker = await self._add_worker(settings)
+        if settings.registrar:
+            await self._register(worker, active=True)
+
     async def _add_worker(self, settings: SipSettings) -> SipWorker:
         worker = SipWorker(settings)
         worker.on_event = lambda event: self._take(worker, event)
+        worker.on_death = lambda reason: self._lose(worker, reason)
         await worker.start()
         self._workers.append(worker)
         return worker
@@ -154,15 +162,45 @@ class SipEndpoint(Endpoint):
                 reason=told["reason"],
             )
 
+    # Workers that die
+
+    def _lose(self, worker: SipWorker, reason: str) -> None:
+        """Tell those who wait for a call, or for the registrar, that nobody listens any more."""
+        if worker is not self._listener:
+            return
+        logger.warning("sip: no calls can be taken: %s", reason)
+        if self._registration is not None and not self._registration.done():
+            self._registration.set_exception(ConnectError(f"sip: cannot register: {reason}"))
+        for claim in self._claims:
+            if not claim.future.done():
+                claim.future.set_exception(CallDroppedError(f"sip: no calls can be taken: {reason}"))
+
+    async def _replace_dead(self) -> None:
+        """Put away workers that died; listen again where the one did that listened."""
+        dead = [worker for worker in self._workers if not worker.alive]
+        self._workers = [worker for worker in self._workers if worker.alive]
+        await asyncio.gather(*(worker.close() for worker in dead))
+        lost = self._listener
+        if lost is None or lost.alive:
+            return
+        try:
+            await self._listen(replace(self.settings, port=lost.port))
+        except BaseException:
+            if self._listener is not None:
+                await self._listener.close()
+            raise
+
     # Calls out
 
     async def new_call(self) -> SipCall:
         """Make a call to be dialled, on a worker with room for it.
 
         Raises:
-            ConnectError: if no worker has room.
+            ConnectError: if no worker has room, or one that died cannot be replaced.
+            CallRejectedError: the registrar refuses the one that takes its place.
         """
         async with self._growing:
+            await self._replace_dead()
             return SipCall(await self._worker_with_room())
 
     async def dial(self, call: SipCall, target: str, headers: Mapping[str, str] | None = None) -> None:
@@ -178,11 +216,10 @@ class SipEndpoint(Endpoint):
             raise
 
     async def _worker_with_room(self) -> SipWorker:
-        self._workers = [worker for worker in self._workers if worker.alive] or self._workers
         best = min(self._workers, key=lambda worker: len(worker.calls) / max(1, worker.capacity), default=None)
-        if best is not None and best.alive and len(best.calls) < best.capacity:
+        if best is not None and len(best.calls) < best.capacity:
             return best
-        if len(self._workers) >= self.max_workers and (best is None or best.alive):
+        if len(self._workers) >= self.max_workers:
             raise ConnectError(f"sip: all {len(self._workers)} workers of the endpoint are busy")
         return await self._add_worker(replace(self.settings, port=0))
 
@@ -194,6 +231,19 @@ class SipEndpoint(Endpoint):
         return uri
 
     # Calls in
+
+    async def claim(self, *, timeout: float, nonce: str | None = None, identity: str | None = None) -> InboundCall:
+        """Wait for the one inbound call that is meant for the asker.
+
+        Raises:
+            CallRejectedError: if it does not come within ``timeout`` seconds, or the endpoint is closed.
+            CallDroppedError: if the worker that takes calls dies.
+            ConnectError: if one that died cannot be replaced.
+        """
+        if self._listener is not None and not self._listener.alive:
+            async with self._growing:
+                await self._replace_dead()
+        return await super().claim(timeout=timeout, nonce=nonce, identity=identity)
 
     def _take(self, worker: SipWorker, event: Event) -> None:
         match event["event"]:
@@ -242,12 +292,21 @@ class SipEndpoint(Endpoint):
             over.cancel()
 
     def final_answer(self, call: SipCall) -> tuple[int, str] | None:
-        """Return the status and reason with which the peer answered the call's INVITE; None: it never did."""
-        for message in reversed(self.trace(call)):
-            found = _FINAL_ANSWER.match(message.text)
-            if found and message.way == "received" and _INVITE.search(message.text):
-                return int(found[1]), found[2].strip()
-        return None
+        """Return the status and reason with which the peer answered the INVITE that began the call.
+
+        What it says to later offers does not count, nor does whom it refers the call to. None: it never answered, or it
+        was the one that dialled.
+        """
+        finals: dict[str, tuple[int, str]] = {}
+        for message in self.trace(call):
+            invite, final = _INVITE.search(message.text), _FINAL_ANSWER.match(message.text)
+            if invite is None or message.call_id != call.sip_ids[0]:
+                continue
+            if message.way == "sent" and final is None and not _IN_DIALOG.search(message.text):
+                finals.setdefault(invite[1], (0, ""))
+            elif message.way == "received" and final is not None and invite[1] in finals:
+                finals[invite[1]] = int(final[1]), final[2].strip()
+        return next((final for final in reversed(finals.values()) if final[0]), None)
 
 
 async def _ring(call: SipCall) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from voiceharness.agent import AgentCall, serve
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.clock import LoopClock
-from voiceharness.errors import AgentCrashedError, CallError, ConnectError
+from voiceharness.errors import AgentCrashedError, CallDroppedError, CallError, CallRejectedError, ConnectError
 from voiceharness.events import CallEnded, Digit, EndOfStream, Flush, Mark, MarkPlayed, RemoteHangup
 from voiceharness_adapters.sip.backends import CAPABILITIES
 from voiceharness_adapters.sip.endpoint import SipEndpoint
@@ -78,7 +78,13 @@ async def serve_calls(agent: PhoneAgent, endpoint: SipEndpoint) -> AsyncIterator
 
 async def _accept(agent: PhoneAgent, endpoint: SipEndpoint, calls: set[asyncio.Task[None]]) -> None:
     while True:
-        inbound = await endpoint.claim(timeout=_FOR_EVER)
+        try:
+            inbound = await endpoint.claim(timeout=_FOR_EVER)
+        except CallDroppedError:
+            continue  # who waits next has a worker that listens again
+        except (ConnectError, CallRejectedError) as error:
+            logger.error("sip: no more calls to the agent can be taken: %s", error)
+            return
         side = AgentSide(agent, inbound.handle, endpoint.settings.rate)
         task = asyncio.create_task(side.run(), name="SIP agent call")
         calls.add(task)

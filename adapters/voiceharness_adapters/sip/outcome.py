@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.errors import CallRejectedError, ConnectError, RemoteProtocolError
+from voiceharness_adapters.sip.trace import redact
 
 if TYPE_CHECKING:
     from voiceharness_adapters.sip.call import CallEnd
@@ -27,7 +28,7 @@ def why_not_up(end: CallEnd, *, target: str, final: tuple[int, str] | None) -> E
     if not target:
         return ConnectError(f"sip: the agent's call ended before its media was up: {words}")
     if final is None:
-        return ConnectError(f"sip: {target} could not be reached: {words}")
+        return ConnectError(f"sip: {redact(target)} could not be reached: {words}")
     code, reason = final
     if code // 100 == 2:
         return RemoteProtocolError(f"sip: the agent answered with a session that cannot be used: {words}")

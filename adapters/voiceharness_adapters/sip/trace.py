@@ -10,12 +10,17 @@ __all__ = ["headers_of", "redact"]
 _SECRETS: Final = (
     re.compile(r"(?im)^(?P<kept>(?:Proxy-)?Authorization\s*:\s*\w+)[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*"),
     re.compile(r"(?P<kept>\binline:)[\w+/=]+"),
-    re.compile(r"(?im)^(?P<kept>a=(?:ice-pwd|fingerprint):)[^\r\n]*"),
+    re.compile(r"(?im)^(?P<kept>a=(?:ice-pwd|fingerprint|key-mgmt):)[^\r\n]*"),
+    re.compile(r"(?im)^(?P<kept>k=\w+:)[^\r\n]*"),
+    re.compile(r"(?i)(?P<kept>\bsips?:[^\s:@;?>]+:)[^\s@;?>]+(?=@)"),
 )
 
 
 def redact(message: str) -> str:
-    """Return a SIP message, or any text with one in it, without credentials (RFC 3261) and media keys (RFC 4568)."""
+    """Return a SIP message, or any text with one in it, without its secrets.
+
+    These are credentials, a password in an address (RFC 3261), and media keys (RFC 4566, 4567, 4568).
+    """
     for pattern in _SECRETS:
         message = pattern.sub(r"\g<kept> [secret]", message)
     return message

@@ -57,14 +57,20 @@ class CallListener(Protocol):
 
 
 class SipWorker(asyncio.Protocol):
-    """One worker process and its calls. ``address`` is where it listens, ``capacity`` how many calls it carries."""
+    """One worker process and its calls.
+
+    ``address`` is where it is reached, ``port`` what it was or can be told to listen on, ``capacity`` how many calls it
+    carries. ``on_death`` gets the reason when it ends unasked.
+    """
 
     def __init__(self, settings: SipSettings, *, start_timeout: float = 20.0, stop_timeout: float = 5.0) -> None:
         """Timeouts are in seconds; a child that outlives ``stop_timeout`` is killed."""
         self.settings = settings
         self.calls: dict[int, CallListener] = {}
         self.on_event: Callable[[Event], None] = lambda _event: None
+        self.on_death: Callable[[str], None] = lambda _reason: None
         self.address = ""
+        self.port = 0
         self.version = ""
         self.capacity = 0
         self.last_words: deque[str] = deque(maxlen=_LAST_WORDS)
@@ -117,7 +123,8 @@ class SipWorker(asyncio.Protocol):
         finally:
             if self._transport is None:
                 ours.close()
-        self.address, self.version, self.capacity = started["address"], started["version"], started["calls"]
+        self.address, self.port = started["address"], started["port"]
+        self.version, self.capacity = started["version"], started["calls"]
 
     async def _run(self, link: int) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
@@ -246,6 +253,8 @@ class SipWorker(asyncio.Protocol):
                 waiting.set_exception(ConnectError(f"sip: {self._dead}"))
         for listener in list(self.calls.values()):
             listener.failed(CallDroppedError(f"sip: {self._dead}"))
+        if not self._closing:
+            self.on_death(self._dead)
 
 
 def _environment() -> dict[str, str]:

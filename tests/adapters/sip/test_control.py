@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.adapters.sip.calling import level, on_line, stream
-from tests.adapters.sip.peer import OK, Reply, peer
+from tests.adapters.sip.calling import heard_from, level, on_line, stream
+from tests.adapters.sip.peer import OK, RINGING, SDP, Reply, peer
 from voiceharness.clock import NS, run_real
 from voiceharness.errors import CallRejectedError, OptionError
 from voiceharness.events import EndOfStream, RemoteHangup
@@ -103,6 +103,29 @@ def test_a_referred_call_goes_on_with_the_other_agent() -> None:
             await second.ended.wait()
             assert level(line.record().agent, 1.4, 1.9) > 1000
             assert [request for request in first.requests if request.startswith("NOTIFY")]
+
+    run_real(main())
+
+
+def test_the_time_between_two_legs_of_a_referred_call_is_no_fault_of_the_machine() -> None:
+    """The agent hangs up as soon as the other one rings, so there is nobody to send to until that one answers."""
+
+    async def main() -> None:
+        answer = (RINGING, Reply(200, "OK", SDP, pause=0.6))
+        async with peer(media=stream()) as first, peer(replies=answer, media=stream(frequency=880)) as second:
+            adapter = Sip(first.uri, media_timeout=0.4)
+            async with on_line(adapter) as line:
+                await line.until_position(4000)
+                first.refer(second.uri)
+                await second.rang.wait()
+                first.bye()
+                await second.acked.wait()
+                await line.until_position(16000)
+            assert line.ended is not None
+            assert line.ended.by == "user"
+            assert adapter.trust_reasons() == ()
+            assert "one_way_audio" not in [finding.kind for finding in adapter.findings]
+            assert heard_from(line.record(), 880, 1.7, 1.95) > 0.99
 
     run_real(main())
 

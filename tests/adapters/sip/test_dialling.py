@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from tests.adapters.sip.calling import on_line, stream
-from tests.adapters.sip.peer import RINGING, SDP, Reply, peer
+from tests.adapters.sip.peer import OK, RINGING, SDP, Reply, peer
 from voiceharness.clock import run_real
 from voiceharness.errors import (
     CallRejectedError,
@@ -138,6 +139,34 @@ def test_the_answered_status_and_the_trace_are_known() -> None:
     run_real(main())
 
 
+@pytest.mark.parametrize("backend", ["pjsua2", "baresip"])
+def test_the_answered_status_is_that_of_the_call_whatever_is_asked_for_later(backend: str) -> None:
+    async def main() -> None:
+        async with peer(later=((Reply(488, "Not Acceptable Here"),),)) as agent:
+            adapter = Sip(agent.uri, backend=backend)
+            async with on_line(adapter):
+                with pytest.raises(CallRejectedError):
+                    await adapter.control("hold")
+                assert adapter.answered_code == 200
+
+    run_real(main())
+
+
+def test_the_answered_status_is_not_that_of_whom_the_agent_refers_to() -> None:
+    async def main() -> None:
+        busy = (Reply(486, "Busy Here"),)
+        async with peer(media=stream()) as first, peer(replies=busy) as second:
+            adapter = Sip(first.uri)
+            async with on_line(adapter) as line:
+                await line.until_position(1600)
+                first.refer(second.uri)
+                await second.acked.wait()
+                await line.until_position(4800)
+                assert adapter.answered_code == 200
+
+    run_real(main())
+
+
 def test_one_adapter_is_one_call() -> None:
     async def main() -> None:
         async with peer() as agent:
@@ -183,6 +212,33 @@ def test_the_call_ends_once_however_the_test_ends(ending: str) -> None:
             return agent.methods()
 
     assert run_real(main()) == ["INVITE", "ACK", "BYE"]
+
+
+OWNER = """
+import sys
+from voiceharness import Hangup, Scenario, Wait, run_call
+from voiceharness.clock import run_real
+from voiceharness_adapters.sip import Sip
+
+scenario = Scenario("killed", steps=[Wait(30.0), Hangup()])
+run_real(run_call(scenario, Sip(sys.argv[1], backend=sys.argv[2])))
+"""
+
+
+@pytest.mark.parametrize("replies", [(RINGING, OK), (RINGING,)], ids=["answered", "ringing"])
+@pytest.mark.parametrize("backend", ["pjsua2", "baresip"])
+def test_the_call_ends_even_if_its_owner_is_killed(backend: str, replies: tuple[Reply, ...]) -> None:
+    async def main() -> list[str]:
+        async with peer(replies=replies) as agent:
+            owner = await asyncio.create_subprocess_exec(sys.executable, "-c", OWNER, agent.uri, backend)
+            await (agent.acked if OK in replies else agent.rang).wait()
+            owner.kill()
+            await owner.wait()
+            async with asyncio.timeout(10):
+                await agent.ended.wait()
+            return agent.methods()
+
+    assert {"BYE", "CANCEL"} & set(run_real(main()))
 
 
 async def _contained(work: Any) -> None:  # Any: a coroutine

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import re
 import signal
+import socket
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from voiceharness import CallResult
     from voiceharness.agent import PhoneAgent
     from voiceharness.line.record import CallRecord
+    from voiceharness_adapters.sip.settings import Backend
 
 __all__: list[str] = []
 
@@ -63,6 +66,13 @@ async def taken(endpoint: SipEndpoint, identity: str = "") -> tuple[CallRecord, 
     async with on_line(adapter) as line:
         await line.until_position(10400)
     return line.record(), adapter
+
+
+def contact_of(request: str) -> str:
+    """The user and address at which who sent a request can be reached."""
+    found = re.search(r"(?im)^Contact:\s*<sip:([^;>]+)", request)
+    assert found is not None
+    return found[1]
 
 
 def levels_db(record: CallRecord, frequencies: Mapping[str, float]) -> dict[str, float]:
@@ -188,6 +198,76 @@ def test_a_worker_that_aborts_drops_its_call_with_evidence_and_the_next_call_wor
             async with peer(media=stream()) as next_agent, on_line(Sip(next_agent.uri, endpoint=ours)) as next_line:
                 await next_line.until_position(4000)
             assert heard_from(next_line.record(), 440, 0.2, 0.45) > 0.99
+
+    run_real(main())
+
+
+@pytest.mark.parametrize("backend", ["pjsua2", "baresip"])
+def test_who_waits_for_a_call_is_told_that_the_worker_died_and_who_waits_next_is_called(backend: Backend) -> None:
+    async def main() -> None:
+        async with SipEndpoint(SipSettings(backend=backend)) as ours, SipEndpoint() as theirs:
+            address = ours.uri
+            waiting = asyncio.create_task(ours.claim(timeout=60))
+            await ours.claimed()
+            os.kill(ours.pids[0], signal.SIGKILL)
+            with pytest.raises(CallDroppedError, match="exit code -9"):
+                await waiting
+            next_waiting = asyncio.create_task(taken(ours))
+            await ours.claimed()
+            async with calling(agent_saying(440), theirs, address):
+                record, _ = await next_waiting
+            assert ours.uri == address
+            assert heard_from(record, 440, 0.5, 1.0) > 0.99
+
+    run_real(main())
+
+
+def test_an_endpoint_whose_worker_died_registers_again() -> None:
+    async def main() -> None:
+        async with peer() as registrar:
+            settings = SipSettings(registrar=registrar.address, user="tester")
+            async with SipEndpoint(settings) as ours:
+                os.kill(ours.pids[0], signal.SIGKILL)
+                with pytest.raises(CallDroppedError):
+                    await ours.claim(timeout=60)
+                with pytest.raises(CallRejectedError, match="no inbound call"):
+                    await ours.claim(timeout=0)
+                assert registrar.methods() == ["REGISTER", "REGISTER"]
+                contacts = {contact_of(request) for request in registrar.requests}
+                assert contacts == {f"tester@{ours.address}"}
+
+    run_real(main())
+
+
+def test_a_listener_that_cannot_be_replaced_is_said_so() -> None:
+    async def main() -> None:
+        async with SipEndpoint() as ours:
+            host, _, port = ours.address.rpartition(":")
+            os.kill(ours.pids[0], signal.SIGKILL)
+            with pytest.raises(CallDroppedError):
+                await ours.claim(timeout=60)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+                other.bind((host, int(port)))
+                with pytest.raises(ConnectError, match="cannot start"):
+                    await ours.claim(timeout=60)
+            with pytest.raises(CallRejectedError, match="no inbound call"):
+                await ours.claim(timeout=0)
+
+    run_real(main())
+
+
+def test_a_served_agent_answers_again_after_its_worker_died() -> None:
+    async def main() -> None:
+        async with SipEndpoint() as theirs, serve_calls(ProbeAgent(), theirs):
+            await theirs.claimed()
+            os.kill(theirs.pids[0], signal.SIGKILL)
+            with pytest.raises(CallDroppedError):
+                await theirs.claim(timeout=60)
+            await theirs.claimed()
+            adapter = Sip(theirs.uri)
+            async with on_line(adapter) as line:
+                await line.until_position(1600)
+            assert adapter.answered_code == 200
 
     run_real(main())
 

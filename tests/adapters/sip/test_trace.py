@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from voiceharness_adapters.sip.artefacts import trace_text
 from voiceharness_adapters.sip.endpoint import SipMessage
 from voiceharness_adapters.sip.trace import redact
@@ -17,15 +19,34 @@ CSeq: 2 REGISTER
 
 a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz
 a=fingerprint:sha-256 AA:BB
+k=base64:c2VjcmV0IGtleQ==
+a=key-mgmt:mikey AQAFgM0XflABAAAA
 """
 
 
 def test_credentials_and_keys_are_taken_out_and_the_rest_is_kept() -> None:
     shown = redact(REGISTER)
-    assert not [word for word in ("username", "0123456789", "MD5", "fedcba", "WVNf", "AA:BB") if word in shown]
+    assert not [
+        word for word in ("username", "0123456789", "MD5", "fedcba", "WVNf", "AA:BB", "c2Vj", "AQAF") if word in shown
+    ]
     assert "Authorization: Digest [secret]" in shown
     assert "CSeq: 2 REGISTER" in shown
     assert "AES_CM_128_HMAC_SHA1_80 inline: [secret]" in shown
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("sip:agent:p4ss@127.0.0.1:5060;transport=tcp", "sip:agent: [secret]@127.0.0.1:5060;transport=tcp"),
+        ("<SIPS:agent:p4ss@pbx.example>;tag=1", "<SIPS:agent: [secret]@pbx.example>;tag=1"),
+        ("<sip:127.0.0.1:5060>, <sip:agent@127.0.0.1>", "<sip:127.0.0.1:5060>, <sip:agent@127.0.0.1>"),
+        ("sip:127.0.0.1:5060;x=agent@127.0.0.1", "sip:127.0.0.1:5060;x=agent@127.0.0.1"),
+        ("sip:127.0.0.1:5060?Replaces=1@127.0.0.1", "sip:127.0.0.1:5060?Replaces=1@127.0.0.1"),
+    ],
+    ids=["password", "in brackets", "a port and another address", "a port and a parameter", "a port and a header"],
+)
+def test_a_password_in_an_address_is_taken_out(address: str, shown: str) -> None:
+    assert redact(f"INVITE {address} SIP/2.0") == f"INVITE {shown} SIP/2.0"
 
 
 def test_a_trace_tells_when_which_way_and_with_whom() -> None:

@@ -114,7 +114,13 @@ class BaresipBackend:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Stop the stack, once the peer has had time to answer a CANCEL; an answer that crosses it must be ended."""
+        """End the calls that go on, and stop the stack once the peer has had time to answer a CANCEL.
+
+        An answer that crosses it must be ended.
+        """
+        for number in list(self._calls):
+            with suppress(baresip.BaresipError):  # it ends by itself
+                await self._hangup({"call": number})
         with suppress(TimeoutError):
             async with asyncio.timeout(_SETTLES_WITHIN):
                 await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -158,6 +164,7 @@ class BaresipBackend:
         where = port + 1 if options["transport"] == "tls" else port
         return {
             "address": f"{host}:{where}",
+            "port": port,
             "version": f"baresip-python {baresip.__version__}",
             "calls": _MANY_CALLS,
         }

@@ -46,7 +46,6 @@ _PREFERRED: Final = 255
 _EINVALIDOP: Final = 70013
 """PJ_EINVALIDOP, which a new offer gets while another one is under way."""
 
-
 Fields = dict[str, Any]  # Any: what JSON can hold
 
 
@@ -164,8 +163,12 @@ class Pjsua2Backend:
     def close(self) -> NoReturn:
         """Leave without freeing anything: that would need an order that nobody can promise.
 
-        A CANCEL may have to wait for a provisional answer, though the library takes the call for ended already.
+        Calls that go on are ended: their owner has gone. A CANCEL may have to wait for a provisional answer, though the
+        library takes the call for ended already.
         """
+        if self._calls:
+            self.guard(self._endpoint.hangupAllCalls)
+            self._unsettled_ns = now_ns() + _CANCEL_NS
         while now_ns() < self._unsettled_ns:
             self._endpoint.libHandleEvents(_POLL_MS)
         self._endpoint.libDestroy(_QUIT_WITHOUT_NETWORK)
@@ -183,7 +186,8 @@ class Pjsua2Backend:
         self._choose_codecs(options["codecs"])
         address = self._endpoint.transportGetInfo(transport).localName
         self._account.create(self._account_configuration(options, address))
-        return {"address": address, "version": f"pjsua2 {self._endpoint.libVersion().full}", "calls": _MAX_CALLS}
+        version, port = f"pjsua2 {self._endpoint.libVersion().full}", int(address.rpartition(":")[2])
+        return {"address": address, "port": port, "version": version, "calls": _MAX_CALLS}
 
     def _configuration(self, options: Fields) -> pj.EpConfig:
         """Return the library's configuration: no thread of its own for SIP, and no stretching of received sound."""

@@ -16,7 +16,7 @@ import pjsua2 as pj
 from voiceharness_adapters.sip.arrivals import ArrivalMeter
 from voiceharness_adapters.sip.channel import now_ns
 from voiceharness_adapters.sip.pjsua2_worker.media import FRAME_MS, TickPort
-from voiceharness_adapters.sip.pjsua2_worker.received import ReceivedStream
+from voiceharness_adapters.sip.pjsua2_worker.received import BufferState, ReceivedStream
 
 if TYPE_CHECKING:
     from voiceharness_adapters.sip.pjsua2_worker.backend import Pjsua2Backend
@@ -49,15 +49,6 @@ _MEDIA: Final = {
     pj.PJSUA_CALL_MEDIA_REMOTE_HOLD: "remote_hold",
     pj.PJSUA_CALL_MEDIA_ERROR: "error",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class BufferState:
-    """Packets that came so far, how much sound waits, and how often a tick found none."""
-
-    packets: int
-    waiting_ns: int
-    dry: int
 
 
 @dataclass(slots=True, eq=False)
@@ -244,6 +235,8 @@ class Leg(pj.Call):
         call = self.call
         if self in call.old_legs:
             call.old_legs.remove(self)
+            if self.connected_to is not None:  # the leg after it has no sound yet
+                call.tell("media", status="none")
         elif call.old_legs and not call.ours:
             call.leg = call.old_legs.pop()
             call.tell("refer_failed", code=code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voiceharness_adapters.sip.lateness import LateWatch
@@ -13,7 +14,16 @@ if TYPE_CHECKING:
     from voiceharness_adapters.sip.lateness import Late
     from voiceharness_adapters.sip.sources import SourceChange
 
-__all__ = ["ReceivedStream"]
+__all__ = ["BufferState", "ReceivedStream"]
+
+
+@dataclass(frozen=True, slots=True)
+class BufferState:
+    """Packets that came so far, how much sound waits, and how often a tick found none."""
+
+    packets: int
+    waiting_ns: int
+    dry: int
 
 
 class ReceivedStream:
