@@ -19,10 +19,11 @@ from voiceharness.errors import (
     AgentCrashedError,
     CallRejectedError,
     ConnectError,
+    RemoteProtocolError,
     VirtualTimeError,
     VoiceHarnessError,
 )
-from voiceharness_adapters.twilio.door import Closed, Headers, HttpAnswer, StreamListener
+from voiceharness_adapters.twilio.door import MAX_ANSWER, TIMEOUT, Closed, Headers, HttpAnswer, StreamListener
 
 if TYPE_CHECKING:
     from voiceharness.clock import Clock
@@ -40,6 +41,9 @@ ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 CLIENT: Final = ("192.0.2.1", 40000)
 LIFESPAN_TIMEOUT: Final = 10.0
 FINISH_TIMEOUT: Final = 1.0
+MOST_IN_A_TURN: Final = 100_000
+"""Messages of an application in one turn of the loop: half an hour of audio, frame by frame."""
+
 TOLD: Final = (b"content-type", b"location")
 """Of an answer's headers."""
 
@@ -55,8 +59,7 @@ class AsgiDoor:
 
     async def request(self, method: str, url: str, headers: Headers, body: bytes) -> HttpAnswer:
         """Call the application with one request."""
-        await self._started()
-        scope = {**_scope("http", url, headers), "method": method}
+        scope = {**_scope("http", url, headers), "method": method, "state": await self._started()}
         exchange = _Exchange(body)
         blocking = (
             f"the application answered {scope['path']} in a thread, which virtual time cannot follow: make the "
@@ -64,18 +67,26 @@ class AsgiDoor:
         )
         try:
             with self._clock.explaining(blocking):
-                await self._app(scope, exchange.receive, exchange.send)
-        except Exception as error:  # supervision point: the agent's own code
+                async with asyncio.timeout(TIMEOUT) as patience:
+                    await self._app(scope, exchange.receive, exchange.send)
+        except (Exception, SystemExit) as error:  # supervision point: the agent's own code
+            if patience.expired():
+                raise ConnectError(f"the webhook {url} did not answer within {TIMEOUT:g} s") from error
+            if exchange.too_big:
+                raise ConnectError(f"the webhook {url} answers with more than {MAX_ANSWER} bytes") from error
             raise _crash(error, f"the webhook {url}") from error
         return exchange.answer(url)
 
     async def open_stream(self, url: str, headers: Headers, listener: StreamListener) -> AsgiStream:
         """Call the application with a websocket and wait until it accepts."""
-        await self._started()
-        scope = {**_scope("websocket", url, headers), "subprotocols": []}
+        scope = {**_scope("websocket", url, headers), "subprotocols": [], "state": await self._started()}
         stream = AsgiStream(self._app, scope, listener, self._clock)
         self._streams.append(stream)
-        await stream.accepted()
+        try:
+            async with asyncio.timeout(TIMEOUT):
+                await stream.accepted()
+        except TimeoutError as error:
+            raise ConnectError(f"{url} did not answer within {TIMEOUT:g} s") from error
         return stream
 
     async def close(self) -> None:
@@ -87,10 +98,12 @@ class AsgiDoor:
             await self._lifespan.shutdown()
             self._lifespan = None
 
-    async def _started(self) -> None:
+    async def _started(self) -> dict[str, Any]:
+        """Start the application, once; return what it keeps for its requests."""
         if self._lifespan is None:
             self._lifespan = _Lifespan(self._app)
             await self._lifespan.startup()
+        return dict(self._lifespan.state)
 
 
 class AsgiStream:
@@ -109,6 +122,7 @@ class AsgiStream:
         self._answer: asyncio.Future[None] = loop.create_future()
         self._closed: Closed | None = None
         self._told = False
+        self._sent_in_turn = 0
         self._task = loop.create_task(self._serve(app, scope), name="the agent's websocket")
 
     async def accepted(self) -> None:
@@ -147,7 +161,7 @@ class AsgiStream:
     async def _serve(self, app: AsgiApplication, scope: MutableMapping[str, Any]) -> None:
         try:
             await app(scope, self._receive, self._send)
-        except Exception as error:  # supervision point: the agent's own code
+        except (Exception, SystemExit) as error:  # supervision point: the agent's own code
             self._over(Closed(1011, "the agent's code raised", _crash(error, f"the stream {self._url}")))
         else:
             self._over(Closed(1006, "the application returned without closing"))
@@ -170,10 +184,24 @@ class AsgiStream:
             self.late_messages += kind == "websocket.send"
             raise OSError("the far side has closed this websocket")
         elif kind == "websocket.send":
+            self._count()
             text = event.get("text")
             self._listener.stream_message(event["bytes"] if text is None else text, self._clock.now_ns())
         elif kind == "websocket.close":
             self._over(Closed(event.get("code", 1000), event.get("reason") or ""))
+
+    def _count(self) -> None:
+        """Stop an application that sends without end and lets nothing else happen meanwhile, time included."""
+        if not self._sent_in_turn:
+            self._loop.call_soon(self._end_turn)
+        self._sent_in_turn += 1
+        if self._sent_in_turn > MOST_IN_A_TURN:
+            what = f"the agent sent more than {MOST_IN_A_TURN} messages in a row, and let nothing happen meanwhile"
+            self._over(Closed(1008, "too many messages", RemoteProtocolError(what)))
+            raise asyncio.CancelledError(what)
+
+    def _end_turn(self) -> None:
+        self._sent_in_turn = 0
 
     def _handshake(self, kind: str, event: Event) -> None:
         if kind == "websocket.accept":
@@ -206,6 +234,11 @@ class _Exchange:
         self._headers: dict[bytes, bytes] = {}
         self._body = bytearray()
 
+    @property
+    def too_big(self) -> bool:
+        """Whether the answer has more bytes than are taken."""
+        return len(self._body) > MAX_ANSWER
+
     async def receive(self) -> Event:
         request, self._request = self._request, None
         return request or {"type": "http.disconnect"}
@@ -216,6 +249,8 @@ class _Exchange:
             self._headers = {bytes(name).lower(): bytes(value) for name, value in event.get("headers", ())}
         elif event["type"] == "http.response.body":
             self._body += event.get("body", b"")
+            if self.too_big:
+                raise OSError("the far side takes no more of this answer")
 
     def answer(self, url: str) -> HttpAnswer:
         if self._status is None:
@@ -229,16 +264,17 @@ class _Lifespan:
 
     def __init__(self, app: AsgiApplication) -> None:
         loop = asyncio.get_running_loop()
+        self.state: dict[str, Any] = {}  # what the application keeps there, each of its requests finds
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._started: asyncio.Future[None] = loop.create_future()
         self._task = loop.create_task(self._run(app), name="the agent's lifespan")
 
     async def _run(self, app: AsgiApplication) -> None:
         try:
-            await app({"type": "lifespan", "asgi": ASGI, "state": {}}, self._events.get, self._send)
+            await app({"type": "lifespan", "asgi": ASGI, "state": self.state}, self._events.get, self._send)
         except VirtualTimeError as error:
             self._resolve(VirtualTimeError(str(error)))
-        except Exception as error:  # supervision point; one that knows no lifespan raises anything at all
+        except (Exception, SystemExit) as error:  # supervision point; one that knows no lifespan raises anything at all
             logger.debug("the application has no lifespan, or failed in it: %r", error)
         finally:
             self._resolve()
@@ -285,11 +321,10 @@ def _scope(kind: Literal["http", "websocket"], url: str, headers: Headers) -> di
         "headers": [(b"host", parts.netloc.encode("latin-1", "replace")), *wire],
         "client": CLIENT,
         "server": (parts.hostname or "localhost", parts.port or default_port),
-        "state": {},
     }
 
 
-def _crash(error: Exception, where: str) -> Exception:
+def _crash(error: BaseException, where: str) -> Exception:
     if isinstance(error, VirtualTimeError):
         return VirtualTimeError(str(error))
     crash = AgentCrashedError(f"the agent's code raised {type(error).__name__} at {where}: {error}")

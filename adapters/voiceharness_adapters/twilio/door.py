@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Closed", "Door", "Headers", "HttpAnswer", "StreamListener", "StreamSocket"]
+__all__ = ["MAX_ANSWER", "TIMEOUT", "Closed", "Door", "Headers", "HttpAnswer", "StreamListener", "StreamSocket"]
+
+TIMEOUT: Final = 15.0
+"""What Twilio waits for a webhook, in seconds; the handshake of a stream gets as long."""
+
+MAX_ANSWER: Final = 32 << 20
+"""Bytes of an answer that are taken."""
 
 Headers: TypeAlias = "Sequence[tuple[str, str]]"
 

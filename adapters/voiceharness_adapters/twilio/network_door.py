@@ -21,7 +21,7 @@ try:
 except ImportError as _missing:
     raise MissingExtraError("a media stream over the network needs websockets", extra="twilio") from _missing
 
-from voiceharness_adapters.twilio.door import HttpAnswer
+from voiceharness_adapters.twilio.door import MAX_ANSWER, TIMEOUT, HttpAnswer
 from voiceharness_adapters.twilio.urls import STREAM_SCHEMES, why_no_url
 from voiceharness_adapters.twilio.ws_connection import WebSocketConnection
 
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NetworkDoor"]
 
-TIMEOUT: Final = 15.0
-"""What Twilio waits for a webhook, in seconds; the handshake gets as long."""
-
-MAX_ANSWER: Final = 32 << 20
 MAX_FRAME: Final = 16 << 20
 
 
