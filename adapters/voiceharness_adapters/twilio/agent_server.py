@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urljoin
 
@@ -16,12 +18,21 @@ if TYPE_CHECKING:
     from voiceharness_adapters.twilio.door import Door, HttpAnswer
     from voiceharness_adapters.twilio.identity import CallIdentity
 
-__all__ = ["AgentServer", "joined"]
+__all__ = ["AgentServer", "Document", "joined"]
 
+NO_FIELDS: Final[Mapping[str, str]] = MappingProxyType({})
 MAX_REDIRECTS: Final = 10
 FOLLOWED_BY_GET: Final = frozenset({301, 302, 303})
 FOLLOWED: Final = FOLLOWED_BY_GET | {307, 308}
 READ_AS_TWIML: Final = frozenset({"text/xml", "application/xml", "text/html"})
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a webhook answered. ``url``: where it was found in the end, which is where its URLs are meant from."""
+
+    url: str
+    verbs: tuple[Verb, ...]
 
 
 class AgentServer:
@@ -31,7 +42,7 @@ class AgentServer:
         self._door = door
         self._identity = identity
 
-    async def document(self, url: str, status: str, fields: Mapping[str, str]) -> tuple[Verb, ...]:
+    async def document(self, url: str, status: str, fields: Mapping[str, str] = NO_FIELDS) -> Document:
         """Post to a webhook, and read the TwiML that it answers.
 
         Raises:
@@ -39,13 +50,13 @@ class AgentServer:
             RemoteProtocolError: if it is not TwiML, or does not say that it is.
             UnsupportedCapabilityError: if a carrier would speak or play it, or if it uses what is not played here.
         """
-        answer = await self._asked("POST", url, {**self._identity.form(status), **fields})
+        url, answer = await self._asked("POST", url, {**self._identity.form(status), **fields})
         if not 200 <= answer.status < 300:
             raise CallRejectedError(f"the webhook {url} answered HTTP {answer.status}", code=answer.status)
         if not answer.body.strip():
-            return ()
+            return Document(url, ())
         _see_that_it_is_twiml(url, answer)
-        return parse_twiml(answer.body)
+        return Document(url, parse_twiml(answer.body))
 
     async def file(self, url: str) -> HttpAnswer:
         """Get a file that is to be played.
@@ -53,18 +64,18 @@ class AgentServer:
         Raises:
             CallRejectedError: if the answer's status is not 200.
         """
-        answer = await self._asked("GET", url, {})
+        _, answer = await self._asked("GET", url, {})
         if answer.status != 200:
             raise CallRejectedError(f"the file {url} to be played answered HTTP {answer.status}", code=answer.status)
         return answer
 
-    async def _asked(self, method: str, url: str, form: Mapping[str, str]) -> HttpAnswer:
-        """Send a request, and go on where its answer leads."""
+    async def _asked(self, method: str, url: str, form: Mapping[str, str]) -> tuple[str, HttpAnswer]:
+        """Send a request, go on where its answer leads, and return what was answered in the end, and where."""
         first = url
         for _ in range(MAX_REDIRECTS + 1):
             answer = await self._once(method, url, form)
             if answer.status not in FOLLOWED or not answer.location:
-                return answer
+                return url, answer
             url = joined(url, answer.location)
             if answer.status in FOLLOWED_BY_GET:
                 method = "GET"

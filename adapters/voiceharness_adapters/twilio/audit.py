@@ -20,7 +20,8 @@ from voiceharness.errors import AgentCrashedError, CallError, CallRejectedError,
 from voiceharness.protocols.media_streams.hostile import hostile_inputs
 from voiceharness.protocols.media_streams.machine import CarrierEnd
 from voiceharness.protocols.media_streams.messages import StreamDescription
-from voiceharness.protocols.media_streams.twiml import ConnectStream, Stream, parse_twiml
+from voiceharness.protocols.media_streams.twiml import ConnectStream, Stream
+from voiceharness_adapters.twilio.agent_server import AgentServer
 from voiceharness_adapters.twilio.doors import make_door
 from voiceharness_adapters.twilio.identity import FORM_TYPE, STREAM_AGENT, WEBHOOK_AGENT, CallIdentity
 from voiceharness_adapters.twilio.urls import WEBHOOK_SCHEMES, why_no_url
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from voiceharness.audit import Verdict
+    from voiceharness_adapters.twilio.agent_server import Document
     from voiceharness_adapters.twilio.door import Closed, Door
 
 __all__ = ["AUDIT", "CHECKS", "audit"]
@@ -105,10 +107,9 @@ class _Auditor:
     async def control(self) -> None:
         """Make one proper call, and learn where the stream is."""
         if self._has_webhook:
-            status, body = await self._post(self._identity)
-            if status >= 400:
-                raise CallRejectedError(f"{self._url} refuses a proper call with HTTP {status}", code=status)
-            streams = [verb.stream for verb in parse_twiml(body) if isinstance(verb, ConnectStream)]
+            document = await self._document()
+            self._url = document.url  # where the attacks go: a redirect that answers them refuses nothing
+            streams = [verb.stream for verb in document.verbs if isinstance(verb, ConnectStream)]
             if not streams:
                 raise RemoteProtocolError(f"{self._url} answers a proper call without <Connect><Stream>")
             self._stream = streams[0]
@@ -153,7 +154,7 @@ class _Auditor:
     ) -> Finding:
         attack = CHECKS[check]
         try:
-            status, _ = await self._post(identity, signed_url=signed_url, changed=changed)
+            status = await self._post(identity, signed_url=signed_url, changed=changed)
         except AgentCrashedError as error:
             return Finding(check, attack, "broke", str(error))
         except CallError as error:
@@ -161,9 +162,16 @@ class _Auditor:
         verdict: Verdict = "refused" if 400 <= status < 500 else "broke" if status >= 500 else "tolerated"
         return Finding(check, attack, verdict, f"HTTP {status}")
 
-    async def _post(
-        self, identity: CallIdentity, *, signed_url: str | None = None, changed: bool = False
-    ) -> tuple[int, bytes]:
+    async def _document(self) -> Document:
+        door = make_door(self._url, self._app)
+        try:
+            return await AgentServer(door, self._identity).document(self._url, "ringing")
+        except CallRejectedError as error:
+            raise CallRejectedError(f"a proper call is refused: {error}", code=error.code) from error
+        finally:
+            await door.close()
+
+    async def _post(self, identity: CallIdentity, *, signed_url: str | None = None, changed: bool = False) -> int:
         form = identity.form("ringing")
         headers = [WEBHOOK_AGENT, FORM_TYPE, *identity.signature(signed_url or self._url, form)]
         sent = {**form, "From": "+15550100666"} if changed else form
@@ -172,7 +180,7 @@ class _Auditor:
             answer = await door.request("POST", self._url, headers, urlencode(sent).encode("ascii"))
         finally:
             await door.close()
-        return answer.status, answer.body
+        return answer.status
 
     # The stream
 

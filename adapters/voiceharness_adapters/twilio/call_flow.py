@@ -110,13 +110,13 @@ class CallFlow:
             status, hasty = "in-progress", 0 if lingered else hasty + 1
 
     async def _read(self, document: _Document, status: str) -> tuple[twiml.Verb, ...]:
-        verbs = await self._call.server.document(document.url, status, document.fields)
-        if not verbs and not self.answered.done():
+        found = await self._call.server.document(document.url, status, document.fields)
+        if not found.verbs and not self.answered.done():
             raise CallRejectedError(
                 f"the webhook {document.url} answered with an empty document: the call has nowhere to go"
             )
-        self._url = document.url
-        return verbs
+        self._url = found.url
+        return found.verbs
 
     async def _play(self, verbs: tuple[twiml.Verb, ...]) -> _Document | None:
         for index, verb in enumerate(verbs):

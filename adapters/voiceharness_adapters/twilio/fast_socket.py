@@ -77,6 +77,12 @@ class FastSocket(picows.WSListener):
 
     # The transport's face
 
+    def pause_writing(self) -> None:
+        """Go on: what is not read is kept within bounds, and without this its library would warn on the console."""
+
+    def resume_writing(self) -> None:
+        """Go on."""
+
     def on_ws_connected(self, transport: picows.WSTransport) -> None:
         """Take the transport."""
         self._transport = transport

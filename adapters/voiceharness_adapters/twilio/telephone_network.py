@@ -122,15 +122,16 @@ class TelephoneNetwork:
         try:
             if self.agent is None:
                 call.status = "busy"
-                await line.server.document(status_url, "busy", {})
+                await line.server.document(status_url, "busy")
                 return
-            await self._connect(call, line, await line.server.document(call.form["Url"], "in-progress", {}), self.agent)
+            document = await line.server.document(call.form["Url"], "in-progress")
+            await self._connect(call, line, document.verbs, self.agent)
         finally:
             await line.hang_up()
             if call.status == "in-progress":
                 call.status = "completed"
                 with suppress(CallError):  # who has hung up may be gone already, or know nothing of the call any more
-                    await line.server.document(status_url, "completed", {})
+                    await line.server.document(status_url, "completed")
 
     # Calls of the agent
 
@@ -154,7 +155,8 @@ class TelephoneNetwork:
     async def _call(self, call: PlacedCall, line: CarrierCall, voice_url: str) -> None:
         assert self.agent is not None  # nobody else calls
         try:
-            await self._connect(call, line, await line.server.document(voice_url, "ringing", {}), self.agent)
+            document = await line.server.document(voice_url, "ringing")
+            await self._connect(call, line, document.verbs, self.agent)
         except CallError as error:
             self.agent.missed(None, str(error))
         finally:

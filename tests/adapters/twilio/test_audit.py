@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 import pytest
 
@@ -37,6 +38,21 @@ def test_an_agent_that_checks_signatures_refuses_strangers() -> None:
     assert (found["a second start"], found["media before the start"]) == ("refused", "refused")
     assert report.findings[-1].passed
     assert "not met as they should be" in str(report)
+
+
+def test_a_webhook_that_redirects_is_attacked_where_it_leads() -> None:
+    careful = TwilioAgentApp(SilentAgent(), token=TOKEN)
+
+    async def moved(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path" if scope["type"] == "http" else "type"] != "/old":
+            await careful(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 307, "headers": [(b"location", VOICE.encode())]})
+        await send({"type": "http.response.body"})
+
+    found = verdicts(run_virtual(audit(urljoin(VOICE, "/old"), app=moved, token=TOKEN)))
+    assert found["webhook without a signature"] == "refused"
+    assert found["webhook with a replayed signature on another body"] == "refused"
 
 
 def test_an_agent_that_takes_anybody_is_found_out() -> None:

@@ -61,6 +61,11 @@ class Server:
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         self.requests.append((scope["method"], scope["path"], form, headers))
         status, body = self.answer(scope["path"])
+        if body.startswith(b"<Response>/"):
+            location = body.removeprefix(b"<Response>").removesuffix(b"</Response>")
+            await send({"type": "http.response.start", "status": 307, "headers": [(b"location", location)]})
+            await send({"type": "http.response.body"})
+            return
         kind = self.content_types.get(scope["path"], "text/xml").encode()
         await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", kind)]})
         await send({"type": "http.response.body", "body": body[:10], "more_body": True})
@@ -121,6 +126,13 @@ def test_a_redirect_goes_on_at_the_other_document() -> None:
     played = play(server, Wait(0.2), Hangup(), url=VOICE)
     assert played.result.outcome == "passed"
     assert [path for _, path, _, _ in server.requests] == ["/voice", "/next"]
+
+
+def test_a_document_s_urls_are_meant_from_where_http_led() -> None:
+    server = Server({"/voice": "/menu/", "/menu/": "<Redirect>next</Redirect>", "/menu/next": CONNECT})
+    played = play(server, Wait(0.2), Hangup(), url=VOICE)
+    assert played.result.outcome == "passed"
+    assert [path for _, path, _, _ in server.requests] == ["/voice", "/menu/", "/menu/next"]
 
 
 @pytest.mark.parametrize(

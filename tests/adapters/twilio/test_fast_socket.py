@@ -64,3 +64,22 @@ def test_messages_that_are_read_at_once_arrived_at_once() -> None:
     assert listener.taken == list(range(count))
     assert listener.arrived == sorted(listener.arrived)
     assert len(set(listener.arrived)) < count / 10
+
+
+def test_a_far_side_that_reads_slowly_is_no_news_for_the_console(caplog: pytest.LogCaptureFixture) -> None:
+    async def busy(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (await receive())["type"] == "websocket.receive":
+            pass
+
+    async def main() -> None:
+        async with serve_asgi(busy) as port:
+            socket = await open_fast(f"ws://127.0.0.1:{port}/", [], Listener(1), timeout=5.0, max_frame=1 << 20)
+            for _ in range(30):
+                socket.send("x" * 100_000)
+            socket.close()
+            await socket.wait_closed(5.0)
+
+    run_real(main())
+    assert caplog.messages == []
