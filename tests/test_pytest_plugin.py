@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli import agents
 from tests.report.calls import sound
+from tests.report.disks import fill_up
 from voiceharness.audio.wav import write_wav
 from voiceharness.report.artefacts import load_call
 
@@ -326,3 +327,39 @@ def test_loading_the_plugin_loads_no_heavy_library() -> None:
     code = "import sys, voiceharness.pytest_plugin, voiceharness.scripted.pytest_fixtures; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert {"numpy", "scipy", "yaml", "click", "agents", "asyncio"} & set(done.stdout.split()) == set()
+
+
+# Evidence that cannot be saved
+
+
+@pytest.mark.parametrize("files", [{"calls__voice__yaml": GREETING}, {"test_a__py": "def test_a(): pass"}])
+def test_a_folder_that_cannot_be_written_is_refused_before_the_first_test(files: dict[str, str], run: Pytester) -> None:
+    run.write(taken="", **files)
+    result = run(agent("answering"), "--voiceharness-out=taken/out")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: the folder for evidence: cannot write */taken/out/*: Not a directory; *"])
+    assert result.outlines == []  # no test was begun
+
+
+def test_the_folder_is_not_asked_for_where_nothing_is_called(run: Pytester) -> None:
+    run.write(taken="", calls__voice__yaml=GREETING)
+    assert run("--voiceharness-out=taken/out", "--collect-only").ret == pytest.ExitCode.OK
+    run("--voiceharness-out=there", agent("answering")).assert_outcomes(passed=1)
+    assert [path for path in (run.folder / "there").iterdir() if path.is_file()] == []
+
+
+def test_a_call_whose_evidence_cannot_be_saved_is_an_error_with_its_verdict(
+    run: Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_up(monkeypatch, lambda path: path.name == "recording.wav")
+    run.write(
+        calls__voice__yaml=GREETING,
+        nightly__voice__yaml="suite: nightly\nscenarios: [calls.voice.yaml]\nlimits: {all_calls: {failed: 0}}\n",
+        test_it__py=f"{IN_PYTHON}def test_it(voice_call):\n    voice_call(GREETING)\n",
+    )
+    result = run("--voiceharness-out=out", agent("answering"), "-p", "no:randomly", "-rA")
+    result.assert_outcomes(errors=2, failed=1, passed=1)
+    result.stdout.fnmatch_lines(
+        ["*OptionError: cannot save the call in *: No space left on device", "*passed: greeting*"]
+    )
+    result.stdout.fnmatch_lines(["*limit held: failed*"])

@@ -44,6 +44,7 @@ __all__ = [
     "pytest_collect_file",
     "pytest_collection_modifyitems",
     "pytest_configure",
+    "pytest_sessionstart",
     "pytest_terminal_summary",
     "voice_call",
 ]
@@ -86,6 +87,20 @@ def pytest_configure(config: pytest.Config) -> None:
         "voiceharness(adapter, agent, virtual, **options): what the fixture voice_call calls, and how",
     )
     config.addinivalue_line("markers", f"{ALL_CALLS}: limits of all calls of a suite file")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse a folder for evidence that cannot be written, before the first call is made."""
+    config = session.config
+    if not (out := _setting(config, "out")) or config.option.collectonly or hasattr(config, "workerinput"):
+        return
+    from voiceharness.report.writable import refuse_unwritable
+
+    folder = config.invocation_params.dir / out
+    try:
+        refuse_unwritable([folder / f".voiceharness-{os.getpid()}"])
+    except OptionError as error:
+        raise pytest.UsageError(f"the folder for evidence: {error}") from error
 
 
 @pytest.hookimpl(trylast=True)
@@ -167,17 +182,23 @@ class VoiceItem(pytest.Item):
 
     def setup(self) -> None:
         """Make the call; what kept it from being judged is an error."""
+        self.result = None
         try:
             target, virtual = self._target()
             self.result = self._impossible() or _call(
-                self, self.scenario, target, virtual, number=1, keep=lambda result: self.keep(result, self.secrets)
+                self, self.scenario, target, virtual, number=1, keep=self._keep_result
             )
         except VoiceHarnessError as error:
-            if self.planned is not None:
+            if self.planned is not None and self.result is None:
                 self.keep(self.planned.job.broken(error), self.secrets)
-            pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
+            came_to = "" if self.result is None else f"\n{_told(self.result, self.secrets)}"
+            pytest.fail(f"{type(error).__name__}: {error}{came_to}", pytrace=False)
         if self.result.outcome not in ("passed", "failed", "unsupported"):
             pytest.fail(_told(self.result, self.secrets), pytrace=False)
+
+    def _keep_result(self, result: CallResult) -> None:
+        self.result = result
+        self.keep(result, self.secrets)
 
     def runtest(self) -> None:
         """Judge the call; a traceback through the harness would say nothing about the agent."""
@@ -224,7 +245,8 @@ class VoiceCall:
         says that it fails.
 
         Raises:
-            ConfigurationError: if the scenario, or what is to be called, cannot be used.
+            ConfigurationError: if the scenario, or what is to be called, cannot be used; if the evidence cannot be
+                saved.
             OptionError: within a running event loop.
         """
         from voiceharness.errors import ConfigurationError
@@ -245,10 +267,12 @@ class VoiceCall:
             scenario = load_scenario(self.node.path.parent / scenario)
         self.calls += 1
         target, virtual = _target(self.node.config, scenario, {**_marked(self.node), **marks})
-        result = _call(self.node, scenario, target, virtual, number=self.calls)
         secrets = secrets_in(target.options_for(scenario))
-        self.node.add_report_section("call", "voiceharness", _told(result, secrets))
-        return result
+
+        def tell(result: CallResult) -> None:
+            self.node.add_report_section("call", "voiceharness", _told(result, secrets))
+
+        return _call(self.node, scenario, target, virtual, number=self.calls, keep=tell)
 
 
 @pytest.fixture
@@ -276,15 +300,15 @@ def _call(
     number: int,
     keep: Callable[[CallResult], None] = lambda _result: None,
 ) -> CallResult:
-    """Make a call, save its evidence, give it to ``keep``, and skip what is unsupported."""
+    """Make a call, give it to ``keep``, save its evidence, and skip what is unsupported."""
     kept: list[CallResult] = []
     try:
         target.call(scenario, virtual=virtual, speech=_speech(node.config), keep=kept.append)
     finally:
         for result in kept:
             node.user_properties.append(("voiceharness_outcome", result.outcome))
+            keep(result)  # first: a full disk must not cost the verdict
             _save(node, result, target.options_for(scenario), number)
-            keep(result)
     if kept[0].outcome == "unsupported" and _setting(node.config, "unsupported") != "fail":
         pytest.skip(f"unsupported: {kept[0].error}")
     return kept[0]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.report.calls import answered_call, silent_call
+from tests.report.disks import fill_up
 from voiceharness.cli.demonstration import tell_verdicts
 from voiceharness.cli.output import Progress
 from voiceharness.errors import UnsupportedCapabilityError
+from voiceharness.report.runs import load_suite
 from voiceharness.scenario.result import CallResult
 
 if TYPE_CHECKING:
@@ -72,3 +77,52 @@ def test_an_interrupted_demo_tells_what_there_is(cli: Cli) -> None:
 def test_as_a_document_it_is_a_suite(cli: Cli) -> None:
     told([Verdict(silent_call(), True, "")], as_json=True)
     assert '"format": "voiceharness-suite/1"' in cli.capture.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--junit", "greeting.yaml/j.xml"), "cannot write greeting.yaml/j.xml: Not a directory"),
+        (("--out", "greeting.yaml/out"), "cannot write greeting.yaml/out/suite.json: Not a directory"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_the_first_call(
+    options: tuple[str, ...], told: str, cli: Cli
+) -> None:
+    ended = cli("demo", *options)
+    assert ended.code == 2
+    assert told in ended.err
+    assert ended.out == ""
+    assert not (cli.folder / "voiceharness-out").exists()
+
+
+@pytest.mark.parametrize("full", ["junit.xml", "recording.wav", ".suite.json.part"])
+def test_what_can_still_be_written_is_and_the_rest_is_told(
+    full: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_up(monkeypatch, lambda path: path.name == full)
+    assert told([Verdict(answered_call(), True, "healthy"), Verdict(silent_call(), True, "planted")]) == 2
+    printed = cli.capture.readouterr()
+    assert "planted\n" in printed.out
+    assert "No space left on device" in printed.err
+    assert (cli.folder / "out" / "suite.json").exists() == (full != ".suite.json.part")
+    assert (cli.folder / "out" / "002-silence" / "result.json").exists()
+
+
+def test_what_was_called_is_saved_where_the_demo_breaks(cli: Cli) -> None:
+    def verdicts() -> Iterator[Verdict]:
+        yield Verdict(answered_call(), True, "")
+        raise ZeroDivisionError("oops")
+
+    with pytest.raises(ZeroDivisionError):
+        told(verdicts())
+    assert len(load_suite(cli.folder / "out")["calls"]) == 1
+
+
+def test_an_interrupted_demo_prints_one_document(cli: Cli) -> None:
+    def verdicts() -> Iterator[Verdict]:
+        yield Verdict(silent_call(), True, "")
+        raise KeyboardInterrupt
+
+    assert told(verdicts(), as_json=True) == 130
+    assert len(json.loads(cli.capture.readouterr().out)["calls"]) == 1

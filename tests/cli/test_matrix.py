@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from tests.report.disks import fill_up
 from voiceharness.report.artefacts import load_document
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
 OUT = "voiceharness-matrix"
+
+_ENTRY = '{"adapter": "in_process", "options": [], "source": "", "agent": "", "clock": "", "trouble": "", "cells": [4]}'
+DAMAGED = [
+    '{"format": "voiceharness-matrix/1"}',
+    '{"format": "voiceharness-matrix/1", "about": {}, "adapters": 4}',
+    '{"format": "voiceharness-matrix/1", "about": {}, "adapters": [4]}',
+    f'{{"format": "voiceharness-matrix/1", "about": {{}}, "adapters": [{_ENTRY}]}}',
+    "[" * 100_000,
+]
+"""What begins like a matrix and is none."""
 
 
 def test_one_cell_is_probed_and_saved_in_every_form_with_its_calls(cli: Cli) -> None:
@@ -114,3 +127,33 @@ def test_an_unknown_capability_or_adapter_is_an_error_that_lists_what_there_is(c
 
 def test_no_adapter_of_that_name_is_told_from_one_that_is_broken(cli: Cli) -> None:
     assert "there is no adapter 'pigeon'" in cli("matrix", "--only", "pigeon:silence").err
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_first_call(cli: Cli) -> None:
+    ended = cli("matrix", "--only", "in_process:silence", "--out", "greeting.yaml/out")
+    assert ended.code == 2
+    assert "cannot write greeting.yaml/out/matrix.json: Not a directory" in ended.err
+    assert "[1/1]" not in ended.err
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", *DAMAGED])
+def test_an_earlier_matrix_that_cannot_be_used_is_refused_before_the_first_call(content: str, cli: Cli) -> None:
+    (cli.folder / OUT).mkdir()
+    (cli.folder / OUT / "matrix.json").write_text(content)
+    for options in ((), ("--diff", f"{OUT}/matrix.json", "--out", "other")):
+        ended = cli("matrix", "--only", "in_process:silence", *options)
+        assert ended.code == 2
+        assert "matrix.json" in ended.err
+        assert "[1/1]" not in ended.err
+
+
+@pytest.mark.parametrize("full", ["recording.wav", "matrix.json"])
+def test_what_was_shown_is_told_and_written_as_far_as_the_disk_takes_it(
+    full: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_up(monkeypatch, lambda path: path.name == full)
+    ended = cli("matrix", "--only", "in_process:silence")
+    assert ended.code == 2
+    assert "1 adapter, 1 cell: 1 shown, 0 FAILED" in ended.out
+    assert "No space left on device" in ended.err
+    assert (cli.folder / OUT / "matrix.html").read_text("utf-8").endswith("</html>\n")

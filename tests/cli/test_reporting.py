@@ -172,3 +172,16 @@ def test_a_call_whose_evidence_is_gone_goes_without(tmp_path: Path, capsys: pyte
 def test_a_folder_with_nothing_in_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError):
         write_pages(folder=tmp_path, transcriber=None, as_json=False)
+
+
+@pytest.mark.parametrize(("suite", "page"), [(True, "index.html"), (False, "call.html")])
+def test_a_folder_that_cannot_be_written_is_refused_before_a_transcriber_is_asked(
+    suite: bool, page: str, tmp_path: Path
+) -> None:
+    if suite:
+        saved(tmp_path).unlink()
+    else:
+        save_call(answered_call(), tmp_path)
+    (tmp_path / page).mkdir()
+    with pytest.raises(OptionError, match=f"cannot write .*{page}: Is a directory"):
+        write_pages(folder=tmp_path, transcriber="nobody", as_json=False)

@@ -14,9 +14,12 @@ import pytest
 
 from tests.cli.conftest import GREETING, Cli
 from tests.report.calls import made_up
+from tests.report.disks import fill_up
 from voiceharness.audio.wav import read_tracks
+from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import load_call
 from voiceharness.report.document import schema
+from voiceharness.report.runs import load_suite
 from voiceharness.scenario.result import Trust
 
 if TYPE_CHECKING:
@@ -180,3 +183,80 @@ def test_ctrl_c_saves_the_evidence_of_the_call_and_ends_with_130(cli: Cli) -> No
     assert "evidence: " in output
     record = load_call(cli.folder / "voiceharness-out" / "001-greeting")
     assert list(record.of_kind("answered"))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--junit", "greeting.yaml/j.xml"), "cannot write greeting.yaml/j.xml: Not a directory"),
+        (("--junit", "new/" + "x" * 300), "File name too long"),
+        (("--out", "greeting.yaml/out"), "cannot write greeting.yaml/out/suite.json: Not a directory"),
+        (("--out", "taken"), "cannot write taken/suite.json: Is a directory"),
+        (("--out", "used"), "cannot write used/001-greeting/manifest.json: Not a directory"),
+    ],
+)
+@pytest.mark.parametrize("suite", [False, True])
+def test_a_place_that_cannot_be_written_is_refused_before_the_first_call(
+    options: tuple[str, ...], told: str, suite: bool, cli: Cli
+) -> None:
+    cli.write("nightly.yaml", "suite: nightly\nscenarios: [greeting.yaml]\n")
+    (cli.folder / "taken" / "suite.json").mkdir(parents=True)
+    (cli.folder / "used").mkdir()
+    for name in ("001-greeting", "001-greeting-in-process-seed-0"):
+        (cli.folder / "used" / name).touch()
+    before = sorted(cli.folder.rglob("*"))
+    ended = cli("run", "nightly.yaml" if suite else "greeting.yaml", "--agent", f"{AGENTS}:answering", *options)
+    assert ended.code == 2
+    assert (told if "001" not in told or not suite else "manifest.json: Not a directory") in ended.err
+    assert "Nothing was begun" in ended.err
+    assert ended.out == ""
+    assert sorted(cli.folder.rglob("*")) == before
+
+
+def test_a_call_that_nobody_can_make_leaves_no_empty_files(cli: Cli) -> None:
+    ended = cli("run", "greeting.yaml", "--agent", f"{AGENTS}:answering", "--engine", "ray://x", "--junit", "new/j.xml")
+    assert ended.code == 2
+    assert [path for path in cli.folder.rglob("*") if path.is_file() and path.suffix not in (".wav", ".yaml")] == []
+
+
+@pytest.mark.parametrize(
+    ("full", "written"),
+    [
+        ("j.xml", {"suite.json", "history.jsonl", "index.html", "recording.wav", "manifest.json"}),
+        (".suite.json.part", {"j.xml", "recording.wav", "manifest.json"}),
+        ("recording.wav", {"suite.json", "history.jsonl", "index.html", "j.xml", "result.json"}),
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_can_still_be_written_is_and_the_rest_is_told(
+    full: str, written: set[str], as_json: bool, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.write("second.yaml", GREETING.replace("name: greeting", "name: second"))
+    fill_up(monkeypatch, lambda path: path.name == full)
+    json_option = ("--json",) if as_json else ()
+    ended = cli("run", ".", "--agent", f"{AGENTS}:answering", "--junit", "j.xml", *json_option)
+    assert ended.code == 2
+    assert "No space left on device" in ended.err
+    assert written <= {path.name for path in cli.folder.rglob("*")}
+    if as_json:
+        assert ended.json["exit_code"] == 2
+        assert ended.json["counts"] == {"passed": 2}
+        assert all(("unsaved" in each) == (full == "recording.wav") for each in ended.json["calls"])
+    else:
+        assert "2 calls: 2 passed" in ended.out
+
+
+@pytest.mark.parametrize("jobs", [(), ("--jobs", "2")])
+def test_calls_are_saved_though_nobody_reads_of_them(
+    jobs: tuple[str, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(_text: str) -> None:
+        raise OptionError("cannot write to standard output: No space left on device")
+
+    cli.write("second.yaml", GREETING.replace("name: greeting", "name: second"))
+    monkeypatch.setattr("voiceharness.cli.running.tell", gone)
+    ended = cli("run", ".", "--agent", f"{AGENTS}:answering", *jobs)
+    assert ended.code == 2
+    assert "OptionError: cannot write to standard output" in ended.err
+    calls = load_suite(cli.folder / "voiceharness-out")["calls"]
+    assert [each["call"]["outcome"] for each in calls][:1] == ["passed"]

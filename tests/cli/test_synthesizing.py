@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.report.disks import fill_up
 from voiceharness.audio.wav import read_wav
 
 if TYPE_CHECKING:
@@ -39,3 +40,18 @@ def test_a_rate_that_no_sound_of_a_call_has_is_refused(rate: str, cli: Cli) -> N
     assert ended.code == 2
     assert "Invalid value for '--rate'" in ended.err
     assert not (cli.folder / "spoken.wav").exists()
+
+
+@pytest.mark.parametrize("output", ["hello.wav/spoken.wav", "x" * 300])
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spoken(output: str, cli: Cli) -> None:
+    ended = cli("synth", "hello", "-o", output, "--engine", "parrot")
+    assert ended.code == 2
+    assert f"cannot write {output}" in ended.err
+    assert [path.name for path in cli.folder.iterdir() if "spoken" in path.name] == []
+
+
+def test_a_full_disk_is_no_fault_of_the_harness(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill_up(monkeypatch, lambda path: path.name == "spoken.wav")
+    ended = cli("synth", "hello", "-o", "spoken.wav")
+    assert ended.code == 2
+    assert ended.err == "OptionError: cannot write spoken.wav: No space left on device\n"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.report.calls import answered_call, broken_call, made_up, silent_call
+from tests.report.disks import fill_up
 from voiceharness.audio.wav import read_tracks
 from voiceharness.errors import AudioError, ConnectError, OptionError
 from voiceharness.line.record import Arrival, CallRecord, TimelineEvent
@@ -224,3 +225,36 @@ def test_facts_can_be_added_to_a_saved_call(tmp_path: Path) -> None:
     assert add_facts(folder, {"lost_workers": 1}) == load_document(folder)
     assert load_document(folder) == {**before, "facts": {**before["facts"], "lost_workers": 1}}
     assert altered_files(folder) == ()
+
+
+@pytest.mark.parametrize(
+    ("full", "left"),
+    [
+        ("recording.wav", {"result.json", "timeline.json"}),
+        ("timeline.json", {"result.json"}),
+        ("manifest.json", {"result.json", "timeline.json", "recording.wav", "received.wav"}),
+    ],
+)
+def test_a_full_disk_leaves_whole_files_the_result_first_and_no_manifest(
+    full: str, left: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_up(monkeypatch, lambda path: path.name == full)
+    with pytest.raises(OptionError, match=r"cannot save the call in .*: No space left on device"):
+        save_call(answered_call(), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == left
+    assert load_document(tmp_path) == call_document(answered_call())
+
+
+def test_a_result_that_cannot_be_written_again_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = (save_call(answered_call(), tmp_path) / "result.json").read_bytes()
+    fill_up(monkeypatch, lambda path: "result.json" in path.name)
+    with pytest.raises(OptionError, match="No space left on device"):
+        add_facts(tmp_path, {"machine": "other"})
+    assert (tmp_path / "result.json").read_bytes() == before
+    assert altered_files(tmp_path) == ()
+
+
+def test_a_folder_in_the_place_of_a_recording_is_an_error_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "recording.wav").mkdir()
+    with pytest.raises(OptionError, match="cannot save the call in"):
+        save_call(answered_call(), tmp_path)

@@ -144,3 +144,13 @@ def test_of_many_calls_that_break_a_limit_the_first_are_named() -> None:
     text = suite_text(suite_document("s", calls, limits=SuiteLimits(failed=0)))
     assert text.count(". s") == 10
     assert "    and 2 more" in text
+
+
+def test_a_call_whose_evidence_could_not_be_saved_says_why_and_names_no_folder() -> None:
+    call: SuiteCall = {
+        **placed(silent_call(), folder="out/001"),
+        "unsaved": "cannot save the call in out/001: disk full",
+    }
+    lines = suite_text(suite_document("s", [call])).splitlines()
+    assert "    not saved: cannot save the call in out/001: disk full" in lines
+    assert not any("evidence:" in line for line in lines)

@@ -115,3 +115,10 @@ def test_limits_of_all_calls_and_calls_that_were_not_made_are_cases_too() -> Non
     broken = next(root.iterfind(".//testcase[@name='limit failed']/failure"))
     assert broken.get("message") == "1 of 2 calls failed; at most 0 may, so 1 too many"
     assert str(broken.text).endswith("1. a (ours, seed 0)")
+
+
+def test_a_call_whose_evidence_could_not_be_saved_says_why() -> None:
+    call: SuiteCall = {**placed(made_up("passed"), folder="out/001"), "unsaved": "disk full"}
+    root = ElementTree.fromstring(junit_bytes(suite_document("s", [call])))
+    properties = {each.get("name"): each.get("value") for each in root.iter("property")}
+    assert properties["unsaved"] == "disk full"

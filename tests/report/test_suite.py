@@ -15,7 +15,8 @@ from tests.report.suites import suite_call as placed
 from voiceharness.errors import RunInterruptedError
 from voiceharness.report.document import call_document, schema
 from voiceharness.report.limits import SuiteLimits
-from voiceharness.report.suite import SuiteCall, suite_document, suite_exit_code
+from voiceharness.report.saved_shape import misfit
+from voiceharness.report.suite import SuiteCall, incomplete, suite_document, suite_exit_code
 from voiceharness.scenario.checks import ResponseLatency
 
 if TYPE_CHECKING:
@@ -119,3 +120,20 @@ def test_the_same_scenario_over_another_line_is_no_repeat() -> None:
     (repeated,) = suite_document("s", calls, limits=SuiteLimits())["repeats"]
     assert isinstance(repeated, dict)
     assert (repeated["adapter"], repeated["n"]) == ("ours, mobile", 2)
+
+
+@pytest.mark.parametrize(("outcome", "code"), [("passed", 2), ("failed", 2), ("not_called", 2), ("harness_fault", 5)])
+def test_a_call_whose_evidence_could_not_be_saved_keeps_its_verdict_and_tells(outcome: Outcome, code: int) -> None:
+    unsaved: SuiteCall = {**suite_call(made_up(outcome)), "unsaved": "cannot save the call in out: disk full"}
+    suite = suite_document("s", [suite_call(made_up("passed")), unsaved])
+    assert suite["exit_code"] == code
+    assert suite["counts"][outcome] == 1 + (outcome == "passed")
+    assert not misfit(suite, "suite")
+    registry: Registry[Any] = Registry().with_contents([(str(schema("call")["$id"]), schema("call"))])  # any schema
+    jsonschema.Draft202012Validator(schema("suite"), registry=registry).validate(suite)
+
+
+@pytest.mark.parametrize(("outcome", "code"), [("passed", 2), ("failed", 2), ("harness_fault", 5)])
+def test_a_suite_of_which_a_file_could_not_be_written_has_the_code_of_wrong_use(outcome: Outcome, code: int) -> None:
+    suite = suite_document("s", [suite_call(made_up(outcome))])
+    assert incomplete(suite) == {**suite, "exit_code": code}

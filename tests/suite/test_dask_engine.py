@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.report.disks import fill_up
 from tests.suite.cluster import READY, cluster
 from tests.suite.remote_agents import first_of_all
 from tests.suite.test_run import INTERRUPTED, QUESTION, job, outcomes
@@ -413,3 +414,13 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
     made = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate))
     subprocess.run([*made, "-subj", "/CN=127.0.0.1", "-days", "2"], check=True, capture_output=True)
     return certificate, key
+
+
+def test_evidence_that_has_no_room_here_does_not_cost_the_verdicts(
+    standing: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_up(monkeypatch, lambda path: path.parent.name == "call-0" and path.name == RECORDING)
+    calls = made([job(tmp_path, "silent", name=f"call {n}") for n in range(2)], standing)
+    assert outcomes(calls) == ["call 0: passed", "call 1: passed"]
+    assert ["unsaved" in each for each in calls] == [True, False]
+    assert "No space left on device" in calls[0]["unsaved"]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.report.calls import made_up
+from tests.report.calls import answered_call, made_up
 from voiceharness.audio.signals import speech_like
 from voiceharness.audio.wav import wav_bytes
 from voiceharness.errors import ConnectError, RunInterruptedError
 from voiceharness.report.artefacts import load_document
+from voiceharness.report.document import call_document
 from voiceharness.scenario.result import Trust
 from voiceharness.scenario.scenario import Scenario
 from voiceharness.scenario.steps import Say, Wait
@@ -125,3 +126,13 @@ def test_what_is_saved_is_what_is_described_without_the_secrets_of_its_options(j
     assert call["file"] == str(tmp_path / "a.yaml")
     assert load_document(secret.folder) == call["call"]
     assert "very-secret" not in (secret.folder / "result.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["recording.wav", "manifest.json", "call.html"])
+def test_evidence_that_cannot_be_saved_does_not_cost_the_verdict(job: Job, name: str) -> None:
+    (job.folder / name / "in the way").mkdir(parents=True)
+    call = save_result(replace(job, pages="all"), answered_call())
+    assert call["call"] == call_document(answered_call())
+    assert call["folder"] == str(job.folder)
+    assert "Is a directory" in call["unsaved"]
+    assert "unsaved" not in save_result(replace(job, folder=job.folder.with_name("other")), answered_call())

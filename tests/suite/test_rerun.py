@@ -23,6 +23,8 @@ from voiceharness.suite.plan import PlannedCall
 from voiceharness.suite.rerun import bring_evidence, forget_evidence, rerun_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voiceharness.report.cells import Cell
     from voiceharness.scenario.result import Outcome
 
@@ -53,7 +55,7 @@ def missing(call: PlannedCall) -> MissingCall:
     return {"scenario": call.job.scenario.name, "file": None, "folder": str(call.job.folder), "cell": call.cell}
 
 
-def again(calls: tuple[PlannedCall, ...] | list[PlannedCall]) -> list[str]:
+def again(calls: Sequence[PlannedCall]) -> list[str]:
     return [call.job.folder.name for call in calls]
 
 
@@ -175,3 +177,21 @@ def test_a_run_none_of_whose_calls_is_asked_for_is_refused(tmp_path: Path) -> No
     write(tmp_path, [saved(planned(tmp_path, "a"), "failed")])
     with pytest.raises(OptionError, match="none of the calls that are asked for is among the 1 of the run in"):
         rerun_of([planned(tmp_path, "b")], tmp_path, tmp_path)
+
+
+def test_a_call_whose_evidence_could_not_be_saved_is_made_again(tmp_path: Path) -> None:
+    calls = [planned(tmp_path, "a"), planned(tmp_path, "b")]
+    write(tmp_path, [{**saved(calls[0], "passed"), "unsaved": "disk full"}, saved(calls[1], "passed")])
+    assert again(rerun_of(calls, tmp_path, tmp_path).again) == ["a-again"]
+
+
+def test_what_an_earlier_run_left_and_cannot_be_marked_is_an_error(tmp_path: Path) -> None:
+    call = planned(tmp_path, "a")
+    (call.job.folder / "manifest.json").mkdir(parents=True)
+    with pytest.raises(OptionError, match=r"cannot remove .*manifest\.json"):
+        forget_evidence([call])
+
+
+def test_there_is_nothing_to_forget_where_a_file_is_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    forget_evidence([planned(tmp_path, "a")])

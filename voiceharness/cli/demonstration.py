@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from voiceharness.cli.codes import INTERRUPTED
-from voiceharness.cli.output import Progress, takes_unicode, tell
-from voiceharness.cli.suite import SuiteRun
+from voiceharness.cli.output import Progress, complain, takes_unicode, tell, tell_json
+from voiceharness.cli.suite import SuiteRun, suite_files
 from voiceharness.report.printable import printable
+from voiceharness.report.writable import refuse_unwritable
 from voiceharness.scenario.result import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def run_demo_suite(*, out: Path, junit: Path | None, as_json: bool, over: str = 
     """
     from voiceharness.demo.suite import run_demo
 
+    refuse_unwritable([*suite_files(out, pages=True), *([] if junit is None else [junit])])
     progress = Progress()
     verdicts = run_demo(on_step=lambda step: progress.step(step.label), over=over.replace("-", "_"))
     return tell_verdicts(verdicts, progress, out=out, junit=junit, as_json=as_json)
@@ -49,14 +51,20 @@ def tell_verdicts(
                 wrong.append(verdict.result.scenario)
     except KeyboardInterrupt:
         interrupted = True
-    calls = suite.save(junit=junit)["calls"]
+    except BaseException:  # the calls that were made are not to be lost with it
+        suite.save(junit=junit)
+        raise
+    document = suite.save(junit=junit)
+    calls = document["calls"]
     if as_json:
-        suite.tell_as_json()
+        tell_json(document)
     if interrupted:
-        tell(f"interrupted after {len(calls)} calls")
+        (complain if as_json else tell)(f"interrupted after {len(calls)} calls")
         return INTERRUPTED
     if not as_json:
         tell(f"the demo failed on {', '.join(wrong)}" if wrong else _closing(len(calls), made, out))
+    if document["exit_code"] == EXIT_CODES["bad_scenario"]:  # no call of the demo comes to that: not all was written
+        return EXIT_CODES["bad_scenario"]
     if wrong:
         return EXIT_CODES["failed"]
     return EXIT_CODES["passed" if made or not calls else "unsupported"]

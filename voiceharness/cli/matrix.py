@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from voiceharness.cli.codes import HARNESS_FAULT
 from voiceharness.cli.output import Progress, complain, tell, tell_json
 from voiceharness.cli.speech_cache import cached_speech
 from voiceharness.errors import OptionError, VoiceHarnessError
@@ -23,6 +24,7 @@ from voiceharness.matrix import (
     matrix_document,
     probe_adapter,
     replaced,
+    schema,
     troubled_column,
 )
 from voiceharness.matrix.page import html_page
@@ -43,10 +45,12 @@ from voiceharness.registry import (
 from voiceharness.registry.settings import parse_settings
 from voiceharness.report.artefacts import save_call
 from voiceharness.report.redaction import Redactor, secrets_in
+from voiceharness.report.saved_shape import misfit_of
 from voiceharness.report.serialization import json_bytes
+from voiceharness.report.writable import refuse_unwritable, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from voiceharness.capabilities import AdapterCapabilities
     from voiceharness.matrix import MatrixDocument, Probe
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
 __all__ = ["MATRIX_FILE", "probe_adapters"]
 
 MATRIX_FILE: Final = "matrix.json"
+_FILES: Final = (MATRIX_FILE, "matrix.md", "matrix.html")
 
 
 def probe_adapters(
@@ -71,16 +76,18 @@ def probe_adapters(
 ) -> int:
     """Probe adapters, save the matrix in every form, tell it, and return 1 if a declaration is false."""
     sys.path.insert(0, str(Path.cwd()))  # where the user's agent is, as with `python -m`
-    earlier = None if diff is None else load_matrix(diff)
+    earlier = None if diff is None else _loaded(diff)
     chosen = _chosen(adapters, only)
     if settings and len(chosen) != 1:
         raise OptionError("--set is for one adapter: choose it with --adapter")
+    refuse_unwritable(out / name for name in _FILES)
+    before = _loaded(out / MATRIX_FILE) if only and (out / MATRIX_FILE).exists() else None
     run = _Run(agent, unserved, settings, virtual, out, Progress(sum(map(len, chosen.values()))))
     document = matrix_document([run.column(name, probes) for name, probes in chosen.items()])
     run.progress.clear()
-    if only and (out / MATRIX_FILE).exists():
-        document = replaced(load_matrix(out / MATRIX_FILE), document)
-    _save(document, out)
+    if before is not None:
+        document = replaced(before, document)
+    unwritten = [*run.unsaved, *_save(document, out)]
     changes = () if earlier is None else differences(earlier, document)
     if as_json:
         tell_json(document if earlier is None else {**document, "changes": [str(change) for change in changes]})
@@ -89,7 +96,18 @@ def probe_adapters(
         if earlier is not None:
             tell("\n".join(["", f"{len(changes)} changes since {diff}:", *map(str, changes)]))
         complain(f"matrix.json, matrix.md, matrix.html and the evidence of every call: {out}")
-    return exit_code(document)
+    for error in unwritten:
+        complain(f"OptionError: {error}")
+    code = exit_code(document)
+    return OptionError.exit_code if unwritten and code != HARNESS_FAULT else code
+
+
+def _loaded(path: Path) -> MatrixDocument:
+    """Load an earlier matrix before anything is probed: what is wrong with it is to be told at once."""
+    document = load_matrix(path)
+    if wrong := misfit_of(document, schema()):
+        raise OptionError(f"{path} is damaged: {wrong}")
+    return document
 
 
 def _chosen(adapters: Sequence[str], only: Sequence[str]) -> dict[str, tuple[Probe, ...]]:
@@ -136,6 +154,7 @@ class _Run:
     virtual: bool | None
     out: Path
     progress: Progress
+    unsaved: list[str] = field(default_factory=list)
     _made: dict[str, int] = field(default_factory=dict)
 
     def column(self, name: str, probes: Sequence[Probe]) -> Column:
@@ -191,7 +210,10 @@ class _Run:
         cell = re.sub(r"[^a-z0-9]+", "-", f"{adapter} {capability}".lower()).strip("-")
         self._made[cell] = self._made.get(cell, 0) + 1
         run = f"{cell}-{self._made[cell]}"
-        save_call(result, self.out / run, secrets=secrets)
+        try:
+            save_call(result, self.out / run, secrets=secrets)
+        except OptionError as error:  # what the call has shown is not to be lost with its evidence
+            self.unsaved.append(str(error))
         return run
 
 
@@ -201,11 +223,11 @@ def _harmless(setting: str) -> str:
     return f"{name}=[secret]" if secrets_in({name: value}) else Redactor.of(()).text(setting)
 
 
-def _save(document: MatrixDocument, out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / MATRIX_FILE).write_bytes(json_bytes(document, depth=4))
-        (out / "matrix.md").write_text(markdown_text(document), encoding="utf-8")
-        (out / "matrix.html").write_text(html_page(document), encoding="utf-8")
-    except OSError as error:
-        raise OptionError(f"cannot write the matrix in {out}: {error.strerror}") from error
+def _save(document: MatrixDocument, out: Path) -> Iterator[str]:
+    """Write the matrix in every form, and tell what could not be written, and why."""
+    contents = (json_bytes(document, depth=4), markdown_text(document).encode(), html_page(document).encode())
+    for name, content in zip(_FILES, contents, strict=True):
+        try:
+            write_file(out / name, content)
+        except OptionError as error:
+            yield str(error)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from voiceharness.cli.output import complain, tell, tell_json
 from voiceharness.errors import AudioError, OptionError
-from voiceharness.report.artefacts import load_document
+from voiceharness.report.artefacts import PAGE, load_document
 from voiceharness.report.html.call_page import write_call_page
 from voiceharness.report.html.suite_page import SUITE_PAGE, write_suite_page
 from voiceharness.report.runs import SUITE_FILE, call_folder, load_suite, repeat_additions
 from voiceharness.report.transcribing import transcribe_call
+from voiceharness.report.writable import refuse_unwritable
 from voiceharness.speech.engines import make_transcriber
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ def write_pages(*, folder: Path, transcriber: str | None, as_json: bool) -> int:
     The ``transcriber`` of that name is asked first what the agent said in calls of which there are no words; what it
     understood is told in the suite, too.
     """
+    is_suite = (folder / SUITE_FILE).exists()
+    refuse_unwritable([folder / (SUITE_PAGE if is_suite else PAGE)])
     engine = None if transcriber is None else make_transcriber(transcriber)
-    pages = _suite_pages(folder, engine) if (folder / SUITE_FILE).exists() else _pages_of_one(folder, engine)
+    pages = _suite_pages(folder, engine) if is_suite else _pages_of_one(folder, engine)
     if as_json:
         tell_json({"format": "voiceharness-pages/1", "pages": [str(page) for page in pages]})
     else:

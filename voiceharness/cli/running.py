@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +11,11 @@ from voiceharness.cli.codes import INTERRUPTED
 from voiceharness.cli.output import Progress, takes_unicode, tell
 from voiceharness.cli.planning import Request, list_calls, shared_names_in, suite_file_among, where_shown
 from voiceharness.cli.stopping import stoppable
-from voiceharness.cli.suite import SuiteFileRun, SuiteRun
+from voiceharness.cli.suite import SuiteFileRun, SuiteRun, suite_files
 from voiceharness.errors import OptionError
+from voiceharness.report.artefacts import MANIFEST
 from voiceharness.report.console import suite_call_text
+from voiceharness.report.writable import refuse_unwritable
 from voiceharness.suite import run_jobs
 from voiceharness.suite.job import save_result
 from voiceharness.suite.plan import Changes
@@ -20,7 +23,7 @@ from voiceharness.suite.rerun import bring_evidence, forget_evidence, rerun_of
 from voiceharness.suite.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from voiceharness.report.suite import SuiteCall
     from voiceharness.suite.job import Pages
@@ -63,6 +66,7 @@ def run_files(
     if list_only:
         return list_calls(plan, rerun, as_json=as_json)
     planned = plan.calls if rerun is None else rerun.again
+    refuse_unwritable(_files(planned, out, junit, with_pages=pages != "none"))
     if rerun is not None and earlier is not None:
         bring_evidence(rerun, earlier, out)
     shared = shared_names_in(plan.calls)
@@ -74,6 +78,11 @@ def run_files(
             progress.clear()
             tell(suite_call_text(call, shared=shared, ascii_only=not takes_unicode()))
 
+    def keep(call: SuiteCall) -> None:
+        made.append(call)
+        suite.keep(call)
+
+    made: list[SuiteCall] = []
     suite = _begin(plan, planned, out, rerun, with_pages=pages != "none", tell_call=tell_call)
     try:
         with stoppable():
@@ -84,13 +93,26 @@ def run_files(
                 engine=engine,
                 on_start=lambda job: progress.call(names_shown[job.folder]),
                 on_step=lambda _job, label: progress.step(label) if jobs == 1 and engine is None else None,
-                on_call=suite.keep,
+                on_call=keep,
             )
     except KeyboardInterrupt:
         interrupted = True
+    except BaseException:  # the calls that were made are not to be lost with it
+        if made:
+            suite.save(junit=junit)
+        raise
     progress.clear()
     code = suite.finish(junit=junit, as_json=as_json)["exit_code"]
     return INTERRUPTED if interrupted else code
+
+
+def _files(planned: Sequence[PlannedCall], out: Path, junit: Path | None, *, with_pages: bool) -> Iterator[Path]:
+    """Tell which files will be written, of calls those that stand for the others in folders that are there."""
+    yield from suite_files(out, pages=with_pages)
+    if junit is not None:
+        yield junit
+    folders = (call.job.folder for call in planned)
+    yield from (folder / MANIFEST for folder in folders if os.path.lexists(folder))
 
 
 def _shown(call: PlannedCall, shared: frozenset[str]) -> str:

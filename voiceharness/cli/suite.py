@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 from voiceharness.cli.output import complain, takes_unicode, tell, tell_json
 from voiceharness.errors import OptionError
-from voiceharness.report.artefacts import save_call
 from voiceharness.report.cells import told_apart
 from voiceharness.report.console import suite_end_text
 from voiceharness.report.document import call_document
-from voiceharness.report.html.call_page import write_call_page
 from voiceharness.report.html.suite_page import SUITE_PAGE, write_suite_page
 from voiceharness.report.junit import junit_bytes
+from voiceharness.report.printable import printable
 from voiceharness.report.repeats import repeats
 from voiceharness.report.repeats_text import repeats_text
-from voiceharness.report.runs import remember_run, save_suite
-from voiceharness.report.suite import SuiteCall, SuiteDocument, suite_document
+from voiceharness.report.runs import HISTORY_FILE, SUITE_FILE, remember_run, save_suite
+from voiceharness.report.suite import SuiteCall, SuiteDocument, incomplete, suite_document
+from voiceharness.report.writable import write_file
+from voiceharness.suite.job import save_evidence
 from voiceharness.suite.plan import folder_name
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from voiceharness.suite.plan import Plan, PlannedCall
     from voiceharness.suite.rerun import Rerun
 
-__all__ = ["SuiteFileRun", "SuiteRun"]
+__all__ = ["SuiteFileRun", "SuiteRun", "suite_files"]
 
 
 class SuiteRun:
@@ -50,19 +51,19 @@ class SuiteRun:
 
     def add(self, result: CallResult) -> Path:
         """Save a call's evidence, remember what to tell of it, and return its folder."""
-        folder = save_call(result, self._out / folder_name(len(self._calls) + 1, result.scenario))
-        if self._pages:
-            write_call_page(folder, suite_page=f"../{SUITE_PAGE}")
-        self.keep({"file": None, "folder": str(folder), "call": call_document(result)})
+        folder = self._out / folder_name(len(self._calls) + 1, result.scenario)
+        unsaved = save_evidence(result, folder, page=self._pages)
+        call: SuiteCall = {"file": None, "folder": str(folder), "call": call_document(result)}
+        self.keep({**call, **unsaved})
         return folder
 
     def keep(self, call: SuiteCall) -> None:
         """Remember what to tell of a call whose evidence is saved."""
         self._calls.append(call)
-        self._on_call(call)
+        self._tell(call)
 
     def finish(self, *, junit: Path | None, as_json: bool) -> SuiteDocument:
-        """Save the suite as a whole, tell of what is left to tell, and return it."""
+        """Save the suite as a whole, tell of what is left to tell, and return it as `save` does."""
         document = self.save(junit=junit)
         self._tell_rest()
         if as_json:
@@ -70,27 +71,37 @@ class SuiteRun:
         else:
             tell(f"{suite_end_text(document, ascii_only=not takes_unicode())}{repeats_text(self._repeats(document))}")
             complain(f"evidence of every call: {self._out}")
-            if self._pages:
+            if self._pages and (self._out / SUITE_PAGE).exists():
                 complain(f"to look at and to hear: {self._out / SUITE_PAGE}")
         return document
 
     def save(self, *, junit: Path | None) -> SuiteDocument:
-        """Save the suite as a whole, add it to the history of its folder, and return it."""
-        document = self._document()
-        save_suite(self._out, document)
-        remember_run(self._out, document)
-        if self._pages:
-            write_suite_page(self._out)
-        if junit is not None:
-            _write(junit, junit_bytes(document))
-        return document
+        """Save the suite as a whole, add it to the history of its folder, and return it.
 
-    def tell_as_json(self) -> None:
-        """Tell of the suite as one document."""
-        tell_json(self._document())
+        What cannot be written is complained of, and does not keep the rest from being written; the exit code of what is
+        returned then tells.
+        """
+        document = self._document()
+        for each in document["calls"]:
+            if "unsaved" in each and each.get("made") != "earlier":
+                complain(printable(f"not saved: {each['call']['scenario']}: {each['unsaved']}"))
+        saved = _written(lambda: save_suite(self._out, document))
+        if saved:  # they are made of it, or tell of it
+            saved &= _written(lambda: remember_run(self._out, document))
+            saved &= not self._pages or _written(lambda: write_suite_page(self._out))
+        saved &= junit is None or _written(lambda: write_file(junit, junit_bytes(document)))
+        return document if saved else incomplete(document)
 
     def _document(self) -> SuiteDocument:
         return suite_document(self._name, self._calls)
+
+    def _tell(self, call: SuiteCall) -> None:
+        """Tell of a call; where that fails once, calls are still kept, and not told any more."""
+        try:
+            self._on_call(call)
+        except BaseException:
+            self._on_call = lambda _call: None
+            raise
 
     def _tell_rest(self) -> None:
         """Tell of calls whose turn never came."""
@@ -122,12 +133,12 @@ class SuiteFileRun(SuiteRun):
         self._made[call["folder"]] = call
         while self._turn < len(self._planned) and (known := self._known(self._turn)) is not None:
             self._turn += 1
-            self._on_call(known)
+            self._tell(known)
 
     def _tell_rest(self) -> None:
         for index in range(self._turn, len(self._planned)):
             if (known := self._known(index)) is not None:
-                self._on_call(known)
+                self._tell(known)
 
     def _known(self, index: int) -> SuiteCall | None:
         """Return a call of the plan that was made or kept."""
@@ -174,9 +185,15 @@ class SuiteFileRun(SuiteRun):
         return missing
 
 
-def _write(path: Path, content: bytes) -> None:
+def suite_files(out: Path, *, pages: bool) -> tuple[Path, ...]:
+    """Return the files that a run writes into its folder beside those of its calls."""
+    return tuple(out / name for name in (SUITE_FILE, HISTORY_FILE, *([SUITE_PAGE] if pages else [])))
+
+
+def _written(write: Callable[[], object]) -> bool:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    except OSError as error:
-        raise OptionError(f"cannot write {path}: {error.strerror}") from error
+        write()
+    except OptionError as error:
+        complain(f"OptionError: {error}")
+        return False
+    return True

@@ -82,16 +82,18 @@ def load_matrix(path: Path) -> MatrixDocument:
     """Read a saved matrix.
 
     Raises:
-        OptionError: if there is none, or it cannot be used.
+        OptionError: if there is none, or it is something else. Whether it is whole, its `schema` tells.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise OptionError(f"{path} cannot be read as a matrix: {error}") from error
     if not isinstance(document, dict) or document.get("format") != MATRIX_FORMAT:
         raise OptionError(f"{path} is not in the format {MATRIX_FORMAT}")
-    for entry in document["adapters"]:
-        entry.setdefault("options", [])  # not in the first matrices of this format
+    entries = document.get("adapters")
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict):
+            entry.setdefault("options", [])  # not in the first matrices of this format
     return cast("MatrixDocument", document)
 
 

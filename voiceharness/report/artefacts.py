@@ -17,6 +17,7 @@ same bytes, but for the manifest's time and the page.
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from voiceharness.audio.vad import RATES
-from voiceharness.audio.wav import read_tracks, write_wav
+from voiceharness.audio.wav import read_tracks, wav_bytes
 from voiceharness.clock import wall_time
 from voiceharness.errors import AudioError, OptionError
 from voiceharness.line.record import Arrival, CallRecord, TimelineEvent
@@ -35,7 +36,7 @@ from voiceharness.report.saved_shape import misfit_of, published
 from voiceharness.report.serialization import from_json, json_bytes, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -112,23 +113,29 @@ def save_call(result: CallResult, folder: str | Path, *, secrets: Iterable[str] 
     Phone numbers, credentials and the texts in ``secrets`` are kept out of it.
 
     Raises:
-        OptionError: if the folder cannot be written.
+        OptionError: if the folder cannot be written. What could be is there, without a manifest.
     """
     home, redactor = Path(folder), Redactor.of(secrets)
     try:
         _make_room(home)
-        if result.record is not None:
-            write_wav(home / RECORDING, np.column_stack((result.record.user, result.record.agent)), result.record.rate)
-            _write(home / TIMELINE, redactor.plain(_timeline(result.record)), depth=2)
-            if len(result.record.received):
-                write_wav(home / RECEIVED, result.record.received, result.record.rate)
-        for name in result.artefacts:
-            (home / Path(name).name).write_bytes(redactor.content(result.artefacts[name]))
-        _write(home / RESULT, call_document(result, secrets=redactor.secrets))
-        _write(home / MANIFEST, _manifest(home, result.artefacts))
+        for name, content in _contents(result, redactor):
+            _write(home / name, content)
+        _write(home / MANIFEST, json_bytes(_manifest(home, result.artefacts)))
     except OSError as error:
         raise OptionError(f"cannot save the call in {home}: {error.strerror}") from error
     return home
+
+
+def _contents(result: CallResult, redactor: Redactor) -> Iterator[tuple[str, bytes]]:
+    """Make the files of a call, what matters most and takes least room first: the disk may be full."""
+    yield RESULT, json_bytes(call_document(result, secrets=redactor.secrets))
+    if (record := result.record) is not None:
+        yield TIMELINE, json_bytes(redactor.plain(_timeline(record)), depth=2)
+        yield RECORDING, wav_bytes(np.column_stack((record.user, record.agent)), record.rate)
+        if len(record.received):
+            yield RECEIVED, wav_bytes(record.received, record.rate)
+    for name, content in result.artefacts.items():
+        yield Path(name).name, redactor.content(content)
 
 
 def place_call(files: Mapping[str, bytes], folder: str | Path) -> None:
@@ -140,8 +147,8 @@ def place_call(files: Mapping[str, bytes], folder: str | Path) -> None:
     home = Path(folder)
     try:
         _make_room(home)
-        for name in sorted(files, key=lambda name: name == MANIFEST):
-            (home / Path(name).name).write_bytes(files[name])
+        for name in sorted(files, key=lambda name: (name == MANIFEST, name != RESULT)):
+            _write(home / Path(name).name, files[name])
     except OSError as error:
         raise OptionError(f"cannot save the call in {home}: {error.strerror}") from error
 
@@ -244,8 +251,14 @@ def _listed(home: Path) -> list[str]:
         return []
 
 
-def _write(path: Path, value: object, *, depth: int = 3) -> None:
-    path.write_bytes(json_bytes(value, depth=depth))
+def _write(path: Path, content: bytes) -> None:
+    """Write a file as a whole or not at all; half of one would only take room from the others."""
+    try:
+        path.write_bytes(content)
+    except OSError:
+        with suppress(OSError):
+            path.unlink()
+        raise
 
 
 def _replace(path: Path, value: object) -> None:

@@ -71,7 +71,9 @@ def suite_call_text(each: SuiteCall, *, shared: Collection[str] = (), ascii_only
     where = place_text(call["scenario"], file_of(each), where, shared)
     lines = [f"{verdict_line(call, ascii_only=ascii_only, where=where)}{_earlier(each)}"]
     lines += [f"    {line}" for line in _reasons(call)]
-    if each["folder"] and call["outcome"] != "passed":
+    if "unsaved" in each:
+        lines.append(f"    not saved: {each['unsaved']}")
+    elif each["folder"] and call["outcome"] != "passed":
         lines.append(f"    evidence: {each['folder']}")
     return printable("\n".join(lines)) + "\n"
 

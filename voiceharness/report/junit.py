@@ -77,6 +77,7 @@ def _add_case(suite: ElementTree.Element, each: SuiteCall, suite_name: str) -> N
         "outcome": shown_outcome(call),
         "seed": call["seed"],
         "evidence": each["folder"],
+        "unsaved": each.get("unsaved"),
     }
     if "cell" in each:
         facts |= {"label": each["cell"]["adapter"], "line": each["cell"]["line"]}

@@ -26,6 +26,7 @@ __all__ = [
     "MissingCall",
     "SuiteCall",
     "SuiteDocument",
+    "incomplete",
     "suite_document",
     "suite_exit_code",
 ]
@@ -51,6 +52,8 @@ class Attempt(TypedDict):
 class SuiteCall(TypedDict):
     """One call of a suite: the file its scenario stands in, and the folder its evidence is in, where there are any.
 
+    ``unsaved`` tells why its evidence, or a page of it, could not be saved; it is there only if that is so.
+
     ``cell`` is its place in the grid of a suite file. Where only what had failed was called again, ``made`` tells
     whether this call was made in this run or is kept of an earlier one, and ``before`` what the cell came to earlier,
     oldest first.
@@ -59,6 +62,7 @@ class SuiteCall(TypedDict):
     file: str | None
     folder: str | None
     call: CallDocument
+    unsaved: NotRequired[str]
     cell: NotRequired[Cell]
     made: NotRequired[Literal["now", "earlier"]]
     before: NotRequired[Sequence[Attempt]]
@@ -98,15 +102,19 @@ class SuiteDocument(TypedDict):
 def suite_document(
     name: str, calls: Sequence[SuiteCall], *, limits: SuiteLimits | None = None, missing: Sequence[MissingCall] = ()
 ) -> SuiteDocument:
-    """Put calls together, in their order; ``limits``, also empty ones, and ``missing`` are those of a suite file."""
+    """Put calls together, in their order; ``limits``, also empty ones, and ``missing`` are those of a suite file.
+
+    A call whose evidence could not be saved keeps its verdict, and the whole gets the code of wrong use.
+    """
     outcomes = [each["call"]["outcome"] for each in calls if not was_interrupted(each["call"])]
     interrupted = bool(missing) or len(outcomes) < len(calls)
     judged = [] if limits is None else judge_suite(limits, calls, interrupted=interrupted)
     not_made: list[Outcome] = ["not_called"] if interrupted else []
+    unsaved: list[Outcome] = ["bad_scenario"] if any("unsaved" in each for each in calls) else []
     document: SuiteDocument = {
         "format": SUITE_FORMAT,
         "name": name,
-        "exit_code": suite_exit_code([*_with_limits(outcomes, judged), *not_made]),
+        "exit_code": suite_exit_code([*_with_limits(outcomes, judged), *not_made, *unsaved]),
         "counts": {outcome: outcomes.count(outcome) for outcome in EXIT_CODES if outcome in outcomes},
         "calls": calls,
         "repeats": [plain(each) for each in repeats(told_apart(calls)) if each.n > 1],
@@ -122,6 +130,12 @@ def _with_limits(outcomes: Sequence[Outcome], judged: Sequence[LimitDocument]) -
     allowed = any(each["kind"] == "failed" and each["verdict"] == "held" for each in judged)
     deciding: list[Outcome] = ["passed" if allowed and each in TOLERABLE else each for each in outcomes]
     return [*deciding, "failed"] if any(each["verdict"] == "broken" for each in judged) else deciding
+
+
+def incomplete(suite: SuiteDocument) -> SuiteDocument:
+    """Return a suite as it is told where a file of it could not be written: with the code of wrong use, unless 5."""
+    fault = EXIT_CODES["harness_fault"]
+    return suite if suite["exit_code"] == fault else {**suite, "exit_code": EXIT_CODES["bad_scenario"]}
 
 
 def suite_exit_code(outcomes: Iterable[Outcome]) -> int:

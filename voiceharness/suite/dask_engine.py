@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from voiceharness.clock import stopwatch
-from voiceharness.errors import OptionError, RunInterruptedError, WorkerError
+from voiceharness.errors import AudioError, OptionError, RunInterruptedError, WorkerError
 from voiceharness.report.artefacts import PAGE, add_facts, place_call
 from voiceharness.report.html.call_page import write_call_page
 from voiceharness.report.html.suite_page import SUITE_PAGE
@@ -300,16 +300,19 @@ class _Run:
         """Put a call's evidence in place, with what there is to say about where it was made."""
         job = self._jobs[number]
         facts: dict[str, Json] = {}
-        place_call(files, job.folder)
         if (lost := len(self._begun[number]) - 1) > 0:
             facts[LOST_WORKERS] = lost
         if returned.call["call"]["error"] is not None:
             facts[WORKER] = returned.worker
         call: SuiteCall = {**returned.call, "folder": str(job.folder)}
-        if facts:
-            call["call"] = add_facts(job.folder, facts)
-            if (job.folder / PAGE).exists():
-                write_call_page(job.folder, suite_page=f"../{SUITE_PAGE}")
+        try:
+            place_call(files, job.folder)
+            if facts:
+                call["call"] = add_facts(job.folder, facts)
+                if (job.folder / PAGE).exists():
+                    write_call_page(job.folder, suite_page=f"../{SUITE_PAGE}")
+        except (OptionError, AudioError) as error:  # the verdict is not to be lost with the evidence
+            call["unsaved"] = str(error)
         self._ledger.enter(number, call)
 
     def _order_again(self, number: int, allowed: int) -> None:

@@ -6,9 +6,9 @@ import logging
 import pickle
 import signal
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict
 
-from voiceharness.errors import OptionError, RunInterruptedError, VoiceHarnessError
+from voiceharness.errors import AudioError, OptionError, RunInterruptedError, VoiceHarnessError
 from voiceharness.registry.target import Target
 from voiceharness.report.artefacts import save_call
 from voiceharness.report.document import call_document
@@ -20,7 +20,7 @@ from voiceharness.scenario.run import SpeechEngines
 from voiceharness.speech.cache import SpeechCache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from voiceharness.agent import PhoneAgent
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from voiceharness.scenario.result import StepResult
     from voiceharness.scenario.scenario import Scenario
 
-__all__ = ["STOPPED", "Job", "Pages", "make_call", "pickled", "save_result"]
+__all__ = ["STOPPED", "Job", "Pages", "make_call", "pickled", "save_evidence", "save_result"]
 
 Pages: TypeAlias = Literal["all", "failed", "none"]
 """``failed`` stands for all calls that did not pass."""
@@ -37,6 +37,12 @@ STOPPED: Final = "interrupted: the run was stopped by the user"
 """Why a call has no verdict that was going on when its run was stopped."""
 
 _log = logging.getLogger(__name__)
+
+
+class _Unsaved(TypedDict, total=False):
+    """That part of the description of a call."""
+
+    unsaved: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +126,26 @@ def make_call(
 
 
 def save_result(job: Job, result: CallResult) -> SuiteCall:
-    """Save the evidence of a job's call, and describe it.
-
-    Raises:
-        OptionError: if the folder cannot be written.
-    """
+    """Save the evidence of a job's call, and describe it. Evidence that cannot be saved does not cost the verdict."""
     secrets = secrets_in(job.target.options_for(job.scenario))
-    folder = save_call(result, job.folder, secrets=secrets)
-    if job.pages == "all" or (job.pages == "failed" and not result.passed):
-        write_call_page(folder, suite_page=f"../{SUITE_PAGE}")
     file = None if job.file is None else str(job.file)
-    return {"file": file, "folder": str(folder), "call": call_document(result, secrets=secrets)}
+    call: SuiteCall = {"file": file, "folder": str(job.folder), "call": call_document(result, secrets=secrets)}
+    page = job.pages == "all" or (job.pages == "failed" and not result.passed)
+    return {**call, **save_evidence(result, job.folder, secrets=secrets, page=page)}
+
+
+def save_evidence(result: CallResult, folder: Path, *, secrets: Iterable[str] = (), page: bool = False) -> _Unsaved:
+    """Save the evidence of a call, with a ``page`` if there shall be one, and return what could not be saved, and why.
+
+    ``secrets`` are kept out of it.
+    """
+    try:
+        save_call(result, folder, secrets=secrets)
+        if page:
+            write_call_page(folder, suite_page=f"../{SUITE_PAGE}")
+    except (OptionError, AudioError) as error:
+        return {"unsaved": str(error)}
+    return {}
 
 
 def _is_stop(error: BaseException) -> bool:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from voiceharness.report.cells import Cell
-    from voiceharness.report.document import CallDocument
     from voiceharness.report.suite import Attempt, MissingCall, SuiteCall
     from voiceharness.suite.plan import PlannedCall
 
@@ -85,7 +84,7 @@ def rerun_of(planned: Sequence[PlannedCall], earlier: Path, out: Path, *, suite:
     before: dict[int, Sequence[Attempt]] = {}
     for index, call in enumerate(planned):
         found = known.get(_place(call))
-        if found is not None and found.call is not None and _still_holds(found.call["call"], call):
+        if found is not None and found.call is not None and _still_holds(found.call, call):
             kept[index] = {**found.call, "made": "earlier", "before": found.before}
             continue
         if found is not None and (attempts := found.attempts()):
@@ -111,9 +110,18 @@ def bring_evidence(rerun: Rerun, earlier: Path, out: Path) -> None:
 
 
 def forget_evidence(planned: Iterable[PlannedCall]) -> None:
-    """Mark what an earlier run left in the folders of calls as not whole, so that nobody takes it for theirs."""
+    """Mark what an earlier run left in the folders of calls as not whole, so that nobody takes it for theirs.
+
+    Raises:
+        OptionError: if that cannot be done.
+    """
     for call in planned:
-        (call.job.folder / MANIFEST).unlink(missing_ok=True)
+        manifest = call.job.folder / MANIFEST
+        try:
+            if manifest.exists():
+                manifest.unlink()
+        except OSError as error:
+            raise OptionError(f"cannot remove {manifest}: {error.strerror}") from error
 
 
 def _place(call: PlannedCall) -> _Key:
@@ -163,9 +171,10 @@ def _name(attempt: Attempt) -> str | None:
     return None if attempt["folder"] is None else Path(attempt["folder"]).name
 
 
-def _still_holds(call: CallDocument, planned: PlannedCall) -> bool:
+def _still_holds(earlier: SuiteCall, planned: PlannedCall) -> bool:
+    call = earlier["call"]
     same = call["facts"].get("scenario") == scenario_fingerprint(planned.job.scenario)
-    return call["outcome"] == "passed" and same
+    return call["outcome"] == "passed" and same and "unsaved" not in earlier
 
 
 def _in_new_folder(call: PlannedCall, taken: set[str]) -> PlannedCall:

@@ -37,6 +37,8 @@ def run_jobs(
 ) -> None:
     """Make all calls, at most ``processes`` of them at a time; ``on_call`` gets each, in the order of the jobs.
 
+    A call whose evidence cannot be written is told of with its verdict, and as ``unsaved``.
+
     Calls share nothing but the files of a speech cache: seeds, engines and adapters are each call's own. What an agent
     keeps in its modules it finds again in a later call of the same process, unless with ``fresh`` every call gets a
     process of its own (then it also loads speech engines by itself, half a second each).
@@ -50,8 +52,8 @@ def run_jobs(
     process calls come one after the other, and side by side in processes of this machine resources are not minded.
 
     Raises:
-        OptionError: if a job cannot be sent to another process, or its evidence cannot be written; if an engine is not
-            there, or has nobody who could make one of the calls. Then no call was made.
+        OptionError: if a job cannot be sent to another process; if an engine is not there, or has nobody who could make
+            one of the calls. Then no call was made.
         ScenarioError: if an engine is to make the calls, and a sound file that a scenario names cannot be read.
         MissingExtraError: if the engine is not installed.
         KeyboardInterrupt: after ``on_call`` was given what the interrupted calls had come to.
