@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from voiceharness.adapter import Endpoint, InboundCall
 from voiceharness.errors import CallDroppedError, CallRejectedError, ConnectError, OptionError
 from voiceharness_adapters.sip.call import SipCall
+from voiceharness_adapters.sip.certificates import check_certificates
 from voiceharness_adapters.sip.nonce import NONCE_HEADER
 from voiceharness_adapters.sip.settings import SipSettings
 from voiceharness_adapters.sip.worker import SipWorker
@@ -105,11 +106,13 @@ class SipEndpoint(Endpoint):
         """Start the first worker; register, if there is a registrar.
 
         Raises:
+            OptionError: a certificate, or a key, cannot be used.
             ConnectError: the worker cannot be started, or the registrar does not answer.
             CallRejectedError: the registrar refuses, with its status.
         """
         if self._workers:
             return
+        check_certificates(self.settings)
         if self.settings.transport == "tls" and self.settings.backend == "pjsua2":
             logger.warning("sip: pjsua2 brings an OpenSSL that is no longer maintained (TLS 1.2 at most)")
         try:

@@ -77,6 +77,17 @@ def test_a_call_that_rings_can_be_cancelled_by_the_user() -> None:
     run_real(main())
 
 
+@pytest.mark.parametrize("backend", ["pjsua2", "baresip"])
+def test_an_agent_may_be_dialled_by_a_name_that_only_this_machine_knows(backend: str) -> None:
+    async def main() -> None:
+        async with peer() as agent:
+            adapter = Sip(agent.uri.replace("127.0.0.1", "localhost"), backend=backend)
+            async with on_line(adapter):
+                assert adapter.answered_code == 200
+
+    run_real(main())
+
+
 def test_an_address_that_is_none_is_said_to_be_none() -> None:
     async def main() -> None:
         adapter = Sip("sip:")

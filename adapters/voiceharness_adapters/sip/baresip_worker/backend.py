@@ -22,6 +22,7 @@ from voiceharness_adapters.sip.baresip_worker.call import WorkerCall
 from voiceharness_adapters.sip.baresip_worker.configuration import extra_configuration, free_port, own_address
 from voiceharness_adapters.sip.baresip_worker.log import SipTrace
 from voiceharness_adapters.sip.baresip_worker.media import FRAME_MS
+from voiceharness_adapters.sip.certificates import with_its_key
 from voiceharness_adapters.sip.channel import now_ns
 
 if TYPE_CHECKING:
@@ -150,14 +151,15 @@ class BaresipBackend:
         host = own_address(options["host"])
         logging.getLogger("baresip.native.sip").addHandler(self._trace)
         logging.getLogger("baresip.native.sip").setLevel(logging.DEBUG)
-        await self._runtime.start(
-            baresip.Config(
-                net_interface=host,
-                max_concurrent_calls=None,
-                sip_trace=True,
-                extra_config_text=extra_configuration(options, port),
+        with with_its_key(options["tls_certificate"], options["tls_key"]) as certificate:
+            await self._runtime.start(
+                baresip.Config(
+                    net_interface=host,
+                    max_concurrent_calls=None,
+                    sip_trace=True,
+                    extra_config_text=extra_configuration(options, port, certificate),
+                )
             )
-        )
         self._agent = await baresip.UserAgent.create(self._runtime, self._account(f"{host}:{port}"))
         self._runtime.subscribe(self._take_event)  # before the agent's own listener, which makes the call of it
         self._agent.on_incoming(self._incoming)
@@ -289,6 +291,7 @@ class BaresipBackend:
                 taken.start_media(self._options["rate"])
                 taken.tell_state("early", 183, "Session Progress")
             case baresip.Event.CALL_ESTABLISHED:
+                taken.answered = True
                 taken.start_media(self._options["rate"])
                 taken.tell_state("confirmed", 200, "OK")
             case baresip.Event.CALL_HOLD:
@@ -303,17 +306,29 @@ class BaresipBackend:
                 self._closed(taken, event.text or "")
 
     def _closed(self, taken: WorkerCall, text: str) -> None:
-        found = _STATUS.match(text)
-        code, reason = (int(found["code"]), found["reason"]) if found else (200, text or "ended")
         self._calls.pop(taken.number, None)
-        self._run(self._tell_end(taken, code, reason, final=code if found else None, at_ns=now_ns()))
+        self._run(self._tell_end(taken, text, at_ns=now_ns()))
 
-    async def _tell_end(self, taken: WorkerCall, code: int, reason: str, *, final: int | None, at_ns: int) -> None:
-        """Tell the owner of a call's end, once it has heard all, and the log has told of the last messages."""
+    async def _tell_end(self, taken: WorkerCall, text: str, *, at_ns: int) -> None:
+        """Tell the owner of a call's end, once it has heard all, and the log has told of the last messages.
+
+        Of a call that was refused by this side, or given up by either, the stack has no status, but the log has.
+        """
         await taken.finish()
         sip_id = taken.call.call_id or ""
-        await self._trace.until(lambda: sip_id in self._trace.ended, within=_LOG_LAG)
-        self._trace.ended.discard(sip_id)
+        trace = self._trace
+        await trace.until(
+            lambda: sip_id in trace.ended or (not taken.answered and sip_id in trace.refusals), within=_LOG_LAG
+        )
+        trace.ended.discard(sip_id)
+        refusal = trace.refusals.pop(sip_id, None)
+        if found := _STATUS.match(text):
+            code, reason = int(found["code"]), found["reason"]
+        elif taken.answered:
+            code, reason = 200, text or "ended"
+        else:
+            code, reason = refusal or ((487, "Request Terminated") if taken.ours else (503, text))
+        final = code if found else None
         taken.tell_state("ended", code, reason, final=final, at_ns=at_ns)
 
     async def _tell_statistics(self) -> None:

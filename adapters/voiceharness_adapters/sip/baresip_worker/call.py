@@ -27,7 +27,7 @@ _LAST_PACKET: Final = 0.02
 
 @dataclass(slots=True, eq=False)
 class WorkerCall:
-    """A call and what runs for it. ``ours`` is set once the owner asked for its end."""
+    """A call and what runs for it. ``ours`` is set once the owner asked for its end, ``answered`` by a final answer."""
 
     number: int
     call: baresip.Call
@@ -35,6 +35,7 @@ class WorkerCall:
     pump: Pump | None = None
     task: asyncio.Task[None] | None = None
     ours: bool = False
+    answered: bool = False
     held: bool = False
     pressed_ns: int = 0
     peer_spoke: asyncio.Event = field(default_factory=asyncio.Event)

@@ -17,21 +17,23 @@ if TYPE_CHECKING:
 
 __all__ = ["SipTrace"]
 
-_FINAL: Final = re.compile(r"SIP/2\.0 ([2-6]\d\d)")
+_FINAL: Final = re.compile(r"SIP/2\.0 ([2-6]\d\d) ?([^\n]*)")
 _CHALLENGES: Final = (401, 407)
 
 
 class SipTrace(logging.Handler):
     """Passes on the SIP messages that the stack logs, on a thread of its own, a moment after what they tell of.
 
-    ``invites`` has the target and headers of calls that came in, ``ended`` the Call-IDs of those that were refused or
-    whose BYE was answered; ``registered`` counts the REGISTERs that were accepted.
+    ``invites`` has the target and headers of calls that came in, ``ended`` the Call-IDs of those whose BYE was answered,
+    ``refusals`` the latest refusal of an INVITE, status and reason, whichever side gave it; ``registered`` counts the
+    REGISTERs that were accepted.
     """
 
     def __init__(self, channel: Channel) -> None:
         super().__init__()
         self.invites: dict[str, tuple[str, dict[str, str]]] = {}
         self.ended: set[str] = set()
+        self.refusals: dict[str, tuple[int, str]] = {}
         self.registered = 0
         self._channel = channel
         self._loop = asyncio.get_running_loop()
@@ -68,5 +70,7 @@ class SipTrace(logging.Handler):
         code, method = int(final[1]), headers.get("cseq", "").rpartition(" ")[2]
         if method == "REGISTER" and code < 300:
             self.registered += 1
-        elif method == "BYE" or (method == "INVITE" and code >= 300 and code not in _CHALLENGES):
+        elif method == "INVITE" and code >= 300 and code not in _CHALLENGES:
+            self.refusals[call_id] = code, final[2].strip()
+        elif method == "BYE":
             self.ended.add(call_id)
