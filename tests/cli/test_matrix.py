@@ -50,7 +50,7 @@ def test_what_has_changed_since_an_earlier_matrix_is_told(cli: Cli) -> None:
         (cli.folder / OUT / "matrix.json").read_text().replace("demonstrated", "failed")
     )
     changed = cli("matrix", "--only", "in_process:silence", "--diff", "earlier.json", "--json")
-    assert changed.json["changes"] == ["in_process:silence: failed -> demonstrated"]
+    assert changed.json["changes"] == ["in_process:silence: FAILED -> shown"]
 
 
 def test_a_false_declaration_ends_with_code_1(cli: Cli) -> None:

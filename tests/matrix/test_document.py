@@ -119,8 +119,8 @@ def test_other_adapters_are_kept() -> None:
 def test_differences_are_of_declarations_and_verdicts_and_not_of_figures() -> None:
     later = document(replace(SHOWN, figures={"latency, s": 0.2}), replace(FALSE, here=False, verdict="not_declared"))
     assert [str(change) for change in differences(document(SHOWN, FALSE, SILENT), later)] == [
-        "carrier:dtmf:event: declared, failed -> not declared here, not_declared",
-        "carrier:silence: demonstrated -> absent",
+        "carrier:dtmf:event: declared, FAILED -> not declared here, no",
+        "carrier:silence: shown -> absent",
     ]
 
 
@@ -131,7 +131,7 @@ def test_the_console_shows_class_value_value_here_and_probed_side_by_side() -> N
     assert "  dtmf:event               yes   yes   FAILED             none arrived" in lines
     assert "  dtmf:info                yes   no    no                 refused" in lines
     assert "  silence                  -     -     shown              5 s of silence" in lines
-    assert lines[-1].startswith("1 adapters, 4 cells: 2 shown, 1 FAILED, 0 work undeclared, 1 not declared")
+    assert lines[-1].startswith("1 adapter, 4 cells: 2 shown, 1 FAILED, 0 work undeclared, 1 not declared")
 
 
 def test_an_adapter_in_trouble_says_why_in_one_line() -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from voiceharness.agent import AgentCall, PhoneAgent
+    from voiceharness.capabilities import AdapterCapabilities, DtmfMethod
     from voiceharness.events import UserItem
     from voiceharness.matrix import Subject
     from voiceharness.scenario.result import CallResult
@@ -183,6 +184,65 @@ class _Unreachable:
 
     async def __aexit__(self, *_error: object) -> None:
         """Never entered."""
+
+
+@asynccontextmanager
+async def broken_host(_agent: PhoneAgent) -> AsyncIterator[Mapping[str, object]]:
+    yield {"port": int("no port")}
+
+
+def test_a_host_that_breaks_is_a_column_that_says_why() -> None:
+    column = probe_adapter(replace(subject_of(InProcess), host=broken_host))
+    assert column.trouble == (
+        "ValueError, which is no error of voiceharness's, came out of the adapter or its host: "
+        "invalid literal for int() with base 10: 'no port'"
+    )
+    assert {cell.verdict for cell in column.cells} == {"not_testable_here"}
+
+
+def test_a_declaration_that_breaks_is_a_column_that_says_why() -> None:
+    def breaks(_options: object) -> AdapterCapabilities:
+        raise ZeroDivisionError("the declaration")
+
+    column = probe_adapter(replace(subject_of(InProcess), capabilities_for=breaks))
+    assert column.trouble.startswith("ZeroDivisionError, which is no error of voiceharness's")
+
+
+def test_a_host_that_breaks_in_a_later_call_fails_only_that_probe() -> None:
+    served = 0
+
+    @asynccontextmanager
+    async def tired(agent: PhoneAgent) -> AsyncIterator[Mapping[str, object]]:
+        nonlocal served
+        served += 1
+        if served == 2:  # the first is asked what it declares
+            raise RuntimeError("tired")
+        yield {"agent": agent}
+
+    cells = probed(replace(subject_of(InProcess), host=tired), "silence", "hangup:user")
+    assert sorted(cell.verdict for cell in cells.values()) == ["demonstrated", "failed"]
+    failed = next(cell for cell in cells.values() if cell.verdict == "failed")
+    assert (
+        failed.detail == "RuntimeError, which is no error of voiceharness's, came out of the adapter or its host: tired"
+    )
+
+
+def test_of_keys_only_what_a_call_showed_is_told() -> None:
+    """A method that is not declared is tried by one call; what no call measured is no figure."""
+
+    class Swallowing(InProcess):
+        async def send_dtmf(self, digits: str, *, method: DtmfMethod, tone_ms: int = 100, gap_ms: int = 100) -> None:
+            """Take them, and press nothing."""
+
+    swallowed = probed(subject_of(Swallowing), "dtmf:info")["dtmf:info"]
+    assert (swallowed.verdict, swallowed.detail) == (
+        "not_declared",
+        "no digit arrived where 0123456789*#111 was pressed",
+    )
+    assert not swallowed.figures
+    undeclared = probed(subject_of(Modest), "dtmf:rfc4733")["dtmf:rfc4733"]
+    assert undeclared.figures["digits during speech"] == 4
+    assert len(undeclared.runs) == 2
 
 
 def test_a_call_that_breaks_fails_the_probe() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from voiceharness.testing import RULES, check_adapter
 from voiceharness_adapters.in_process import InProcess, host
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from voiceharness.agent import Host, PhoneAgent
     from voiceharness.audio.chunk import AudioChunk
 
 __all__: list[str] = []
@@ -74,6 +78,35 @@ def test_an_error_of_ours_in_the_wrong_place_is_a_broken_rule_too() -> None:
     with pytest.raises(ConformanceError, match="whole and in order: it raised CallDroppedError: no line") as caught:
         run_virtual(check_adapter(Dropping, host))
     assert isinstance(caught.value.__cause__, CallDroppedError)
+
+
+@asynccontextmanager
+async def broken_host(_agent: PhoneAgent) -> AsyncIterator[Mapping[str, object]]:
+    yield {"port": int("no port")}
+
+
+class Unmakeable(InProcess):
+    """Cannot even be made."""
+
+    def __init__(self, **_target: object) -> None:
+        raise KeyError("no such thing")
+
+
+@pytest.mark.parametrize(
+    ("make", "serve", "detail"),
+    [
+        (InProcess, broken_host, "raised ValueError, which is no error of voiceharness's: invalid literal"),
+        (Unmakeable, host, "raised KeyError, which is no error of voiceharness's: 'no such thing'"),
+    ],
+)
+def test_an_adapter_that_cannot_be_made_or_served_breaks_every_rule(
+    make: type[InProcess], serve: Host, detail: str
+) -> None:
+    for words in RULES:
+        with pytest.raises(ConformanceError) as caught:
+            run_virtual(check_adapter(make, serve, rules=[words]))
+        assert detail in str(caught.value)
+        assert caught.value.rule == words
 
 
 def test_a_transport_that_keeps_its_own_time_is_asked_for_the_users_audio_by_its_tick() -> None:

@@ -90,7 +90,7 @@ def test_only_what_was_probed_is_compared() -> None:
     saved = document(silence="demonstrated", flush="demonstrated")
     assert compared(saved, document(silence="demonstrated")) == ()
     (change,) = compared(saved, document(flush="failed"))
-    assert str(change) == "carrier:flush: demonstrated -> failed"
+    assert str(change) == "carrier:flush: shown -> FAILED"
 
 
 def test_a_column_that_cannot_be_used_here_says_nothing() -> None:
@@ -133,5 +133,5 @@ def test_a_cell_that_differs_each_time_is_told_with_what_was_seen(
     probing(monkeypatch, saved, other, other, other)
     assert main(["--check", "--only", "sound_card"]) == 1
     told = capsys.readouterr().out
-    assert "is not what calls show: carrier:flush: demonstrated -> failed: flush is failed" in told
+    assert "is not what calls show: carrier:flush: shown -> FAILED: flush is failed" in told
     assert "python -m tools.update_matrix" in told

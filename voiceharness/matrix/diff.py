@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voiceharness.matrix.document import column_name
+from voiceharness.matrix.wording import SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,6 @@ def _states(document: MatrixDocument) -> Iterator[tuple[tuple[str, str], str]]:
 
 def _state(cell: CellEntry) -> str:
     if cell["by_class"] is None:
-        return cell["verdict"]
+        return SHORT[cell["verdict"]]
     declared = "declared" if cell["here"] else "not declared here" if cell["by_class"] else "not declared"
-    return f"{declared}, {cell['verdict']}"
+    return f"{declared}, {SHORT[cell['verdict']]}"

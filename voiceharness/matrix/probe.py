@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from voiceharness.matrix.cell import Verdict
     from voiceharness.matrix.stand import Stand
 
-__all__ = ["Probe", "run_probe"]
+__all__ = ["Probe", "foreign", "run_probe"]
 
 ATTEMPTS: Final = 3
 """How often a probe is made when the machine was too busy for its figures to be believed."""
@@ -77,6 +77,13 @@ def _attempt(probe: Probe, stand: Stand) -> tuple[Proof, Stand]:
         if isinstance(error, DeviceError):
             stand.doubts.append(str(error))  # a device may recover
         return _proof_of(error), stand
+    except Exception as error:  # supervision point: adapters and hosts of others raise anything at all
+        return Proof(False, foreign(error)), stand
+
+
+def foreign(error: Exception) -> str:
+    """Say what came out of an adapter or its host that the contract does not know."""
+    return f"{type(error).__name__}, which is no error of voiceharness's, came out of the adapter or its host: {error}"
 
 
 def _proof_of(error: BaseException) -> Proof:

@@ -11,7 +11,7 @@ from voiceharness.capabilities import AdapterCapabilities
 from voiceharness.clock import run_real, run_virtual
 from voiceharness.errors import VoiceHarnessError
 from voiceharness.matrix.cell import Cell
-from voiceharness.matrix.probe import Probe, run_probe
+from voiceharness.matrix.probe import Probe, foreign, run_probe
 from voiceharness.matrix.probes import PROBES
 from voiceharness.matrix.stand import Stand
 
@@ -60,8 +60,8 @@ def probe_adapter(
     """
     try:
         here = _declared_here(subject, virtual)
-    except VoiceHarnessError as error:
-        trouble = f"{type(error).__name__}: {error}"
+    except Exception as error:  # supervision point: adapters and hosts of others raise anything at all
+        trouble = f"{type(error).__name__}: {error}" if isinstance(error, VoiceHarnessError) else foreign(error)
         return troubled_column(subject.name, trouble, source=subject.source, declares=subject.declares, probes=probes)
     is_virtual = here.virtual_time if virtual is None else virtual
 

@@ -50,7 +50,11 @@ def summary(document: MatrixDocument) -> str:
     cells = [cell for entry in document["adapters"] for cell in entry["cells"]]
     counts = {verdict: sum(cell["verdict"] == verdict for cell in cells) for verdict in SHORT}
     return (
-        f"{len(document['adapters'])} adapters, {len(cells)} cells: {counts['demonstrated']} shown, "
-        f"{counts['failed']} FAILED, {counts['works_undeclared']} work undeclared, {counts['not_declared']} not "
-        f"declared, {counts['not_testable_here']} not testable here"
+        f"{_counted(len(document['adapters']), 'adapter')}, {_counted(len(cells), 'cell')}: "
+        f"{counts['demonstrated']} shown, {counts['failed']} FAILED, {counts['works_undeclared']} work undeclared, "
+        f"{counts['not_declared']} not declared, {counts['not_testable_here']} not testable here"
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -53,7 +53,9 @@ async def _check(bench: Bench, words: str, rule: Rule) -> str | None:
         raise ConformanceError(adapter=error.adapter, rule=words, detail=error.detail) from error.__cause__
     except ConfigurationError:
         raise  # what it was made with, or what is installed, says nothing about the adapter
-    except VoiceHarnessError as error:
+    except Exception as error:  # supervision point: adapters and hosts of others raise anything at all
         name = getattr(bench.make, "name", "?")
-        detail = f"it raised {type(error).__name__}: {error}"
+        known = isinstance(error, VoiceHarnessError)
+        who, what = ("it", "") if known else ("it, or its host,", ", which is no error of voiceharness's")
+        detail = f"{who} raised {type(error).__name__}{what}: {error}"
         raise ConformanceError(adapter=name, rule=words, detail=detail) from error

@@ -38,24 +38,22 @@ def digits_to_agent(stand: Stand, method: DtmfMethod) -> Proof:
         Wait(0.2),
         Press(FAST, method, tone_ms=FAST_MS, gap_ms=FAST_MS),
     )
-    quiet = stand.call(*keys, Wait(1.0), agent=ProbeAgent(echoes_keys=True))
+    got, lengths = _arrived(stand.call(*keys, Wait(1.0), agent=ProbeAgent(echoes_keys=True)), method)
+    if not got and method not in stand.here.dtmf:
+        return Proof.nothing(f"no digit arrived where {EVERY + FAST} was pressed")
     rest = Wait(3.0 if stand.subject.answers_only else 1.5)  # a function gets them when it has answered
-    talking = (
-        stand.call(
-            Wait(0.6), Press(DURING, method), rest, agent=ProbeAgent([(0.2, spoken(2.5))]), pretending=stand.here
-        )
-        if method in stand.here.dtmf
-        else quiet
-    )
-    got, lengths = _arrived(quiet, method)
-    during = _arrived(talking, method)[0] if talking is not quiet else DURING
+    talking = stand.call(Wait(0.6), Press(DURING, method), rest, agent=ProbeAgent([(0.2, spoken(2.5))]))
+    during, _ = _arrived(talking, method)
     error = max((abs(length - PRESSED_MS / 1000) for length in lengths[: len(EVERY)]), default=0.0)
     wanted = EVERY + FAST
+    figures = {"digits": float(len(got)), "digits during speech": float(len(during))}
+    if lengths:
+        figures["length error, ms"] = round(error * 1000, 1)
     return Proof(
         got == wanted and during == DURING and error <= LENGTH_WITHIN,
         f"{got or 'none'} arrived where {wanted} was pressed, {during or 'none'} where {DURING} was, while the agent "
         f"spoke; {f'lengths within {error * 1000:.0f} ms' if lengths else 'the transport tells no lengths'}",
-        {"digits": len(got), "digits during speech": len(during), "length error, ms": round(error * 1000, 1)},
+        figures,
         sign=bool(got),
     )
 
