@@ -74,6 +74,7 @@ class SipEndpoint(Endpoint):
         self._growing = asyncio.Lock()
         self._news = asyncio.Event()
         self._registration: asyncio.Future[Event] | None = None
+        self._unregistered = ""
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -241,12 +242,17 @@ class SipEndpoint(Endpoint):
         Raises:
             CallRejectedError: if it does not come within ``timeout`` seconds, or the endpoint is closed.
             CallDroppedError: if the worker that takes calls dies.
-            ConnectError: if one that died cannot be replaced.
+            ConnectError: if one that died cannot be replaced; or none comes and the registration was lost.
         """
         if self._listener is not None and not self._listener.alive:
             async with self._growing:
                 await self._replace_dead()
-        return await super().claim(timeout=timeout, nonce=nonce, identity=identity)
+        try:
+            return await super().claim(timeout=timeout, nonce=nonce, identity=identity)
+        except CallRejectedError as error:
+            if not self._unregistered:
+                raise
+            raise ConnectError(f"sip: {error}: {self._unregistered}") from error
 
     def _take(self, worker: SipWorker, event: Event) -> None:
         match event["event"]:
@@ -258,10 +264,20 @@ class SipEndpoint(Endpoint):
             case "log":
                 self.log.append(event["text"])
             case "registration":
-                if self._registration is not None and not self._registration.done():
-                    self._registration.set_result(event)
+                self._take_registration(event)
             case "incoming":
                 self._offer(SipCall(worker, event["call"]), event)
+
+    def _take_registration(self, event: Event) -> None:
+        """Tell who asked how the registration went; a refresh is asked for by nobody."""
+        if self._registration is not None and not self._registration.done():
+            self._registration.set_result(event)
+            return
+        self._unregistered = ""
+        if event["code"] // 100 != 2:
+            registrar, status = self.settings.registrar, f"{event['code']} {event['reason']}"
+            self._unregistered = f"the registration at {registrar} was lost: {status}"
+            logger.warning("sip: %s", self._unregistered)
 
     def _offer(self, call: SipCall, event: Event) -> None:
         """Hand a call to who waits for it, and let it ring; nobody: decline it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import re
 import signal
 import socket
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -66,13 +65,6 @@ async def taken(endpoint: SipEndpoint, identity: str = "") -> tuple[CallRecord, 
     async with on_line(adapter) as line:
         await line.until_position(10400)
     return line.record(), adapter
-
-
-def contact_of(request: str) -> str:
-    """The user and address at which who sent a request can be reached."""
-    found = re.search(r"(?im)^Contact:\s*<sip:([^;>]+)", request)
-    assert found is not None
-    return found[1]
 
 
 def levels_db(record: CallRecord, frequencies: Mapping[str, float]) -> dict[str, float]:
@@ -218,23 +210,6 @@ def test_who_waits_for_a_call_is_told_that_the_worker_died_and_who_waits_next_is
                 record, _ = await next_waiting
             assert ours.uri == address
             assert heard_from(record, 440, 0.5, 1.0) > 0.99
-
-    run_real(main())
-
-
-def test_an_endpoint_whose_worker_died_registers_again() -> None:
-    async def main() -> None:
-        async with peer() as registrar:
-            settings = SipSettings(registrar=registrar.address, user="tester")
-            async with SipEndpoint(settings) as ours:
-                os.kill(ours.pids[0], signal.SIGKILL)
-                with pytest.raises(CallDroppedError):
-                    await ours.claim(timeout=60)
-                with pytest.raises(CallRejectedError, match="no inbound call"):
-                    await ours.claim(timeout=0)
-                assert registrar.methods() == ["REGISTER", "REGISTER"]
-                contacts = {contact_of(request) for request in registrar.requests}
-                assert contacts == {f"tester@{ours.address}"}
 
     run_real(main())
 

@@ -77,6 +77,7 @@ class BaresipBackend:
         self._early_events: deque[baresip.StackEvent] = deque(maxlen=_MANY_EVENTS)
         self._next_incoming = 1
         self._settled_ns = 0
+        self._registered = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._do: Mapping[str, Callable[[Fields], Awaitable[Fields | None]]] = {
             "start": self._start,
@@ -189,7 +190,7 @@ class BaresipBackend:
         )
 
     async def _register(self, command: Fields) -> None:
-        agent, before = self._user_agent(), self._trace.registered
+        agent, before, self._registered = self._user_agent(), self._trace.registered, False
         try:
             await (agent.register() if command["active"] else agent.unregister())
             await self._trace.until(lambda: self._trace.registered > before, within=_LOG_LAG)
@@ -197,6 +198,7 @@ class BaresipBackend:
             self.channel.tell("registration", code=error.status or 408, reason=error.reason or str(error), expires=0)
         else:
             expires = self._options["expires"] if command["active"] else 0
+            self._registered = command["active"]
             self.channel.tell("registration", code=200, reason="OK", expires=expires)
 
     def _user_agent(self) -> baresip.UserAgent:
@@ -213,6 +215,10 @@ class BaresipBackend:
             self._happened(taken, event)
         elif event.call:
             self._early_events.append(event)
+        elif event.event is baresip.Event.REGISTER_FAIL and self._registered:
+            found = _STATUS.match(event.text or "")
+            code, reason = (int(found["code"]), found["reason"]) if found else (503, event.text or "failed")
+            self.channel.tell("registration", code=code, reason=reason, expires=0)
 
     def _incoming(self, call: baresip.Call) -> None:
         number = self._next_incoming

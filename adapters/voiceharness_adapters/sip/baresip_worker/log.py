@@ -24,9 +24,9 @@ _CHALLENGES: Final = (401, 407)
 class SipTrace(logging.Handler):
     """Passes on the SIP messages that the stack logs, on a thread of its own, a moment after what they tell of.
 
-    ``invites`` has the target and headers of calls that came in, ``ended`` the Call-IDs of those whose BYE was answered,
-    ``refusals`` the latest refusal of an INVITE, status and reason, whichever side gave it; ``registered`` counts the
-    REGISTERs that were accepted.
+    ``invites`` has the target and headers of calls that came in, ``ended`` the Call-IDs of those whose BYE was
+    answered, ``refusals`` the latest refusal of an INVITE, status and reason, whichever side gave it; ``registered``
+    counts the REGISTERs that were accepted.
     """
 
     def __init__(self, channel: Channel) -> None:

@@ -17,7 +17,8 @@ __all__ = ["LogTap"]
 
 _WARNING: Final = 2
 _SIP_MESSAGE: Final = re.compile(
-    r"(?P<way>TX|RX) \d+ bytes [^\n]*? (?:to|from) (?P<protocol>\w+) (?P<peer>\S+):\r?\n(?P<text>.*?)\s*--end msg--",
+    r"(?P<way>TX|RX) \d+ bytes [^\n]*? (?:to|from) (?P<protocol>\w+) (?P<peer>\S+):\r?\n"
+    r"(?P<text>.*?)\s*(?P<end>--end msg--|\Z)",
     re.DOTALL,
 )
 _STREAM: Final = re.compile(r"strm(0x[0-9a-f]+)\s+\.*(?P<text>[^\n]*)")
@@ -50,7 +51,8 @@ class LogTap(pj.LogWriter):
         if found := _SIP_MESSAGE.search(text):
             way = "sent" if found["way"] == "TX" else "received"
             peer = f"{found['protocol']} {found['peer']}"
-            self._channel.tell("message", way=way, peer=peer, text=redact(found["text"].replace("\r\n", "\n")))
+            cut = "" if found["end"] else "\n[cut short by the library]"
+            self._channel.tell("message", way=way, peer=peer, text=redact(found["text"].replace("\r\n", "\n")) + cut)
         elif found := _STREAM.search(text):
             self._take_stream(found[1], found["text"])
         if level <= _WARNING:
