@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -58,8 +59,23 @@ def test_a_folder_of_calls_is_shown_as_a_suite(cli: Cli) -> None:
     assert cli("show", "suite", "--json").json["counts"] == {"passed": 1}
 
 
-def test_a_suite_that_cannot_be_read_is_named(cli: Cli) -> None:
-    cli.write("suite.json", "{")
-    ended = cli("show", ".")
+SUITE = {"format": "voiceharness-suite/1", "name": "s", "exit_code": 0, "counts": {}, "calls": [], "repeats": []}
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("{", "suite.json is damaged"),
+        ("null", "it holds no JSON object"),
+        ("{}", "suite.json is not in the format voiceharness-suite/1"),
+        (json.dumps({**SUITE, "calls": [4]}), "suite.json is damaged: calls[0] cannot be 4"),
+        (json.dumps({**SUITE, "limits": [{"kind": "failed"}]}), "suite.json is damaged: limits[0].verdict is missing"),
+        (json.dumps({**SUITE, "counts": {"passed": 1e999}}), "suite.json is damaged: Infinity is no number"),
+    ],
+)
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_suite_that_cannot_be_used_is_named(content: str, told: str, options: tuple[str, ...], cli: Cli) -> None:
+    cli.write("suite.json", content)
+    ended = cli("show", ".", *options)
     assert ended.code == 2
-    assert "suite.json cannot be read" in ended.err
+    assert told in ended.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -159,3 +160,24 @@ def test_a_suite_that_has_nothing_new_to_tell_is_not_written(tmp_path: Path) -> 
     inode = (tmp_path / SUITE_FILE).stat().st_ino
     assert repeat_additions(tmp_path, {tmp_path / "0": load_suite(tmp_path)["calls"][0]["call"]}) == ()
     assert (tmp_path / SUITE_FILE).stat().st_ino == inode
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"at": None},
+        {"calls": "4"},
+        {"counts": []},
+        {"counts": {"passed": None}},
+        {"response_latency": "fast"},
+        {"stop_latency": float("nan")},
+        {"exit_code": {}},
+    ],
+)
+def test_a_line_of_the_history_that_is_damaged_is_passed_over(damage: dict[str, object], tmp_path: Path) -> None:
+    remember_run(tmp_path, saved(tmp_path))
+    file = tmp_path / HISTORY_FILE
+    (run,) = load_history(tmp_path)
+    lines = [json.dumps({**run, **damage}), json.dumps({name: run[name] for name in run if name not in damage})]  # type: ignore[literal-required]  # any of its names
+    file.write_text("\n".join([*lines, "[" * 100_000, json.dumps(run), "4", ""]))
+    assert load_history(tmp_path) == [run]

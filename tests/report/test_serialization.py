@@ -59,3 +59,9 @@ def test_values_keep_their_names() -> None:
 def test_what_has_no_json_form_is_named() -> None:
     with pytest.raises(TypeError, match="no JSON form for <object"):
         plain(object())
+
+
+@pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}', "[1e400]", "[-1e400]"])
+def test_a_number_that_json_cannot_write_is_not_read(text: str) -> None:
+    with pytest.raises(ValueError, match="is no number of JSON"):
+        from_json(text.encode())

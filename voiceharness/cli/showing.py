@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from voiceharness.cli.output import complain, takes_unicode, tell, tell_json, terminal_width
-from voiceharness.errors import OptionError
 from voiceharness.measure.metrics import measure
 from voiceharness.report.artefacts import RECORDING, altered_files, load_call, load_document
 from voiceharness.report.console import call_text, suite_text
-from voiceharness.report.runs import SUITE_FILE
-from voiceharness.report.serialization import from_json
+from voiceharness.report.runs import SUITE_FILE, load_suite
 from voiceharness.report.show import timeline_text
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ def show_folder(*, folder: Path, width: int | None, ascii_only: bool, events: bo
     """Show a saved call, or the suite that a folder holds."""
     ascii_only = ascii_only or not takes_unicode()
     if (folder / SUITE_FILE).exists():
-        return _show_suite(folder / SUITE_FILE, ascii_only, as_json)
+        return _show_suite(folder, ascii_only, as_json)
     document, altered = load_document(folder), altered_files(folder)
     if as_json:
         tell_json({**document, "altered_files": list(altered)})
@@ -45,11 +43,8 @@ def show_folder(*, folder: Path, width: int | None, ascii_only: bool, events: bo
     return 0
 
 
-def _show_suite(file: Path, ascii_only: bool, as_json: bool) -> int:
-    try:
-        document = from_json(file.read_bytes())
-    except (OSError, ValueError) as error:
-        raise OptionError(f"{file} cannot be read: {error}") from error
+def _show_suite(folder: Path, ascii_only: bool, as_json: bool) -> int:
+    document = load_suite(folder)
     if as_json:
         tell_json(document)
     else:

@@ -18,7 +18,7 @@ from voiceharness.report.cells import told_apart
 from voiceharness.report.document import CALL_FORMAT
 from voiceharness.report.interruption import was_interrupted
 from voiceharness.report.replacing import replace_file
-from voiceharness.report.saved_shape import misfit
+from voiceharness.report.saved_shape import misfit, misfit_of
 from voiceharness.report.serialization import from_json, json_bytes
 from voiceharness.report.suite import SUITE_FORMAT
 
@@ -46,6 +46,20 @@ SUITE_FILE: Final = "suite.json"
 HISTORY_FILE: Final = "history.jsonl"
 
 _RUN_FORMAT: Final = "voiceharness-run/1"
+
+_LATENCY: Final = {"type": ["number", "null"]}
+_RUN_SHAPE: Final[Mapping[str, Any]] = {  # Any: JSON
+    "type": "object",
+    "required": ["at", "exit_code", "calls", "counts", "response_latency", "stop_latency"],
+    "properties": {
+        "at": {"type": "string"},
+        "exit_code": {"type": "integer"},
+        "calls": {"type": "integer"},
+        "counts": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "response_latency": _LATENCY,
+        "stop_latency": _LATENCY,
+    },
+}
 
 _ADDITIONS: Final = ("agent_words", "facts")
 """What may be added to the result of a call after it was saved."""
@@ -190,10 +204,10 @@ def load_history(folder: str | Path) -> list[PastRun]:
 def _runs(lines: Iterable[str]) -> Iterable[PastRun]:
     for line in lines:
         try:
-            run = json.loads(line)
+            run = from_json(line.encode())
         except ValueError:
             continue  # a run that was killed while it wrote
-        if isinstance(run, dict) and run.get("format") == _RUN_FORMAT:
+        if isinstance(run, dict) and run.get("format") == _RUN_FORMAT and not misfit_of(run, _RUN_SHAPE):
             yield cast("PastRun", run)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,12 +42,19 @@ def from_json(data: bytes) -> Any:  # Any: whatever the file holds
     """Read what `json_bytes` wrote.
 
     Raises:
-        ValueError: if it is no JSON, or not in UTF-8.
+        ValueError: if it is no JSON, or not in UTF-8, or has a number that is none or is infinite.
     """
     try:
-        return json.loads(data.decode("utf-8"))
+        return json.loads(data.decode("utf-8"), parse_constant=_finite, parse_float=_finite)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text} is no number of JSON")
+    return number
 
 
 def _laid_out(value: object, depth: int, indent: int) -> str:

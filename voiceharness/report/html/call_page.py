@@ -33,6 +33,7 @@ from voiceharness.report.html.sections import (
     verdict_header,
 )
 from voiceharness.report.html.sound import Sound, page_sound
+from voiceharness.report.replacing import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,7 +64,7 @@ def write_call_page(folder: str | Path, *, suite_page: str | None = None) -> Pat
     files = sorted(file.name for file in home.iterdir() if file.is_file() and file.name not in (MANIFEST, PAGE))
     try:
         content = call_page(document, record, sound, files=files, suite_page=suite_page)
-        (home / PAGE).write_text(content, encoding="utf-8")
+        replace_file(home / PAGE, content.encode())
         add_to_manifest(home, PAGE)
     except OSError as error:
         raise OptionError(f"cannot write {home / PAGE}: {error.strerror}") from error

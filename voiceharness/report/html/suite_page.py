@@ -20,6 +20,7 @@ from voiceharness.report.html.sections import section
 from voiceharness.report.html.trend import trend_section
 from voiceharness.report.interruption import INTERRUPTED, shown_outcome, was_interrupted
 from voiceharness.report.repeats import Repeats, repeats
+from voiceharness.report.replacing import replace_file
 from voiceharness.report.runs import load_history, load_suite
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def write_suite_page(folder: str | Path) -> Path:
     pages = [_page_of(home, each["folder"]) for each in suite["calls"]]
     try:
         page_text = suite_page(suite, pages, load_history(home), earlier=lambda folder: _page_of(home, folder))
-        (home / SUITE_PAGE).write_text(page_text, encoding="utf-8")
+        replace_file(home / SUITE_PAGE, page_text.encode())
     except OSError as error:
         raise OptionError(f"cannot write {home / SUITE_PAGE}: {error.strerror}") from error
     return home / SUITE_PAGE
