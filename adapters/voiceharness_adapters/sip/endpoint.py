@@ -59,7 +59,10 @@ class SipMessage(NamedTuple):
 
 
 class SipEndpoint(Endpoint):
-    """A SIP user agent for many calls, in both directions. ``workers`` bounds how many processes it may start."""
+    """A SIP user agent for many calls, in both directions. ``workers`` bounds how many processes it may start.
+
+    ``version`` is the SIP library and its version, known once the endpoint was opened.
+    """
 
     def __init__(self, settings: SipSettings | None = None, *, workers: int = 32) -> None:
         super().__init__()
@@ -67,6 +70,7 @@ class SipEndpoint(Endpoint):
             raise OptionError(f"sip: an endpoint needs at least one worker, not {workers}")
         self.settings = settings or SipSettings()
         self.max_workers = workers
+        self.version = ""
         self.messages: deque[SipMessage] = deque(maxlen=_KEPT_MESSAGES)
         self.log: deque[str] = deque(maxlen=_KEPT_MESSAGES)
         self._workers: list[SipWorker] = []
@@ -87,11 +91,6 @@ class SipEndpoint(Endpoint):
         """The SIP address of the endpoint itself, whatever it is registered as."""
         suffix = "" if self.settings.transport == "udp" else f";transport={self.settings.transport}"
         return f"sip:{self.settings.user}@{self.address}{suffix}"
-
-    @property
-    def version(self) -> str:
-        """The SIP library and its version."""
-        return self._workers[0].version if self._workers else ""
 
     @property
     def capacity(self) -> int:
@@ -146,6 +145,7 @@ class SipEndpoint(Endpoint):
         worker.on_event = lambda event: self._take(worker, event)
         worker.on_death = lambda reason: self._lose(worker, reason)
         await worker.start()
+        self.version = worker.version
         self._workers.append(worker)
         return worker
 

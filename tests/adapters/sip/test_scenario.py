@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.adapters.sip.calling import stream
@@ -74,6 +76,17 @@ def test_turns_and_keys_of_a_scenario() -> None:
         assert result.facts["codec"] == "PCMU"
 
     run_real(main())
+
+
+@pytest.mark.parametrize(
+    ("backend", "names"), [("pjsua2", r"pjsua2 \d+\.\d+"), ("baresip", r"baresip-python \d+\.\d+")]
+)
+def test_the_result_names_the_library_and_its_version(backend: str, names: str) -> None:
+    async def main() -> CallResult:
+        async with peer(media=stream()) as agent:
+            return await run_call(Scenario("brief", steps=[Wait(0.2), Hangup()]), Sip(agent.uri, backend=backend))
+
+    assert re.match(names, str(run_real(main()).facts["backend"]))
 
 
 def test_packets_that_were_lost_are_told_and_fail_the_call_only_if_asked() -> None:
