@@ -91,9 +91,7 @@ def test_an_adapter_with_other_options_is_another_column() -> None:
     assert "carrier codec=other (pack 1.0), answered by the agent, in real time" in console_text(both)
     assert "carrier codec=other" in html_page(both)
     renewed = replaced(both, column("codec=other", cell=replace(SILENT, verdict="failed")))
-    assert [str(change) for change in differences(both, renewed)] == [
-        "carrier codec=other:silence: demonstrated -> failed"
-    ]
+    assert [str(change) for change in differences(both, renewed)] == ["carrier codec=other:silence: shown -> FAILED"]
 
 
 def test_what_was_looked_for_is_kept_with_the_cells() -> None:
