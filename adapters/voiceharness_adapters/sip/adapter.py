@@ -380,9 +380,11 @@ class Sip(VoiceAgentAdapter):
         return tuple(finding for _, finding in self._media.findings) if self._media else ()
 
     def call_facts(self) -> Facts:
-        """Return backend, what was agreed on for the sound, RTP statistics, and how long sound was held back."""
-        backend = self.endpoint.version or self.backend
-        return call_facts(backend, self.session, self.quality, self._media, blurred=LOSS_BLURS_TIME[self.backend])
+        """Return backend, provisional answers, what was agreed on for the sound, RTP statistics, how it was placed."""
+        backend, blurred = self.endpoint.version or self.backend, LOSS_BLURS_TIME[self.backend]
+        facts = call_facts(backend, self.session, self.quality, self._media, blurred=blurred)
+        before = self.endpoint.provisional_answers(self._call) if self._call else ()
+        return {**facts, "provisional": ", ".join(map(str, before))}
 
     def artefacts(self) -> dict[str, bytes]:
         """Return the SIP messages, without credentials, and the early media."""

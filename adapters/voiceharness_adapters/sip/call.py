@@ -57,7 +57,6 @@ class SipCall:
         self.media: Event = {"status": "none"}
         self.stats: dict[str, float] = {}
         self.sip_ids: list[str] = []
-        self.provisional: list[tuple[int, str]] = []
         self.end: CallEnd | None = None
         self.error: CallDroppedError | None = None
         self.early: list[Heard] = []
@@ -195,7 +194,6 @@ class SipCall:
         if event["sip_id"] not in self.sip_ids:
             self.sip_ids.append(event["sip_id"])
         if self.state == "early":
-            self.provisional.append((event["code"], event["reason"]))
             self.on_ringing()
         if self.state == "confirmed":
             _resolve(self._confirmed)

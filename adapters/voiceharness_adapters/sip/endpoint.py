@@ -34,7 +34,7 @@ REGISTRATION_TIMEOUT: Final = 10.0
 _KEPT_MESSAGES: Final = 2000
 _USER: Final = re.compile(r"sips?:(?:([^@;>]+)@)?")
 _CALL_ID: Final = re.compile(r"(?im)^(?:Call-ID|i)\s*:\s*(\S+)")
-_FINAL_ANSWER: Final = re.compile(r"SIP/2\.0 ([2-6]\d\d) ?([^\n]*)")
+_ANSWER: Final = re.compile(r"SIP/2\.0 ([1-6]\d\d) ?([^\n]*)")
 _INVITE: Final = re.compile(r"(?im)^CSeq\s*:\s*(\d+)\s+INVITE")
 _IN_DIALOG: Final = re.compile(r"(?im)^(?:To|t)\s*:[^\r\n]*;\s*tag\s*=")
 
@@ -316,16 +316,26 @@ class SipEndpoint(Endpoint):
         What it says to later offers does not count, nor does whom it refers the call to. None: it never answered, or it
         was the one that dialled.
         """
-        finals: dict[str, tuple[int, str]] = {}
+        finals = [(code, reason) for code, reason in self._answers(call) if code >= 200]
+        return finals[-1] if finals else None
+
+    def provisional_answers(self, call: SipCall) -> tuple[int, ...]:
+        """Return the statuses that came before the final one, each once, but for 100, which is the next hop's."""
+        return tuple(dict.fromkeys(code for code, _ in self._answers(call) if 100 < code < 200))
+
+    def _answers(self, call: SipCall) -> list[tuple[int, str]]:
+        """Return the peer's answers to the INVITE that began the call, and to the one that met its challenge."""
+        asked: set[str] = set()
+        given: list[tuple[int, str]] = []
         for message in self.trace(call):
-            invite, final = _INVITE.search(message.text), _FINAL_ANSWER.match(message.text)
+            invite, answer = _INVITE.search(message.text), _ANSWER.match(message.text)
             if invite is None or message.call_id != call.sip_ids[0]:
                 continue
-            if message.way == "sent" and final is None and not _IN_DIALOG.search(message.text):
-                finals.setdefault(invite[1], (0, ""))
-            elif message.way == "received" and final is not None and invite[1] in finals:
-                finals[invite[1]] = int(final[1]), final[2].strip()
-        return next((final for final in reversed(finals.values()) if final[0]), None)
+            if message.way == "sent" and answer is None and not _IN_DIALOG.search(message.text):
+                asked.add(invite[1])
+            elif message.way == "received" and answer is not None and invite[1] in asked:
+                given.append((int(answer[1]), answer[2].strip()))
+        return given
 
 
 async def _ring(call: SipCall) -> None:

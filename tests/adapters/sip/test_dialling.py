@@ -181,6 +181,22 @@ def test_the_answered_status_is_that_of_the_call_whatever_is_asked_for_later(bac
     run_real(main())
 
 
+@pytest.mark.parametrize("backend", ["pjsua2", "baresip"])
+def test_the_provisional_answers_are_facts_of_the_call(backend: str) -> None:
+    progress = Reply(183, "Session Progress", SDP, pause=0.1)
+    replies = (Reply(100, "Trying"), RINGING, RINGING, progress, Reply(200, "OK", SDP, pause=0.1))
+
+    async def main() -> None:
+        async with peer(replies=replies) as agent:
+            adapter = Sip(agent.uri, backend=backend)
+            assert adapter.call_facts()["provisional"] == ""
+            async with on_line(adapter):
+                pass
+            assert adapter.call_facts()["provisional"] == "180, 183"
+
+    run_real(main())
+
+
 def test_the_answered_status_is_not_that_of_whom_the_agent_refers_to() -> None:
     async def main() -> None:
         busy = (Reply(486, "Busy Here"),)
