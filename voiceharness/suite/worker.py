@@ -39,6 +39,7 @@ def work(leash: Connection, last_words: float = LAST_WORDS) -> None:
     """
     if hasattr(os, "setpgrp"):
         os.setpgrp()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background of a script has it ignored
     jobs: SimpleQueue[bytes] = SimpleQueue()
     calling, stopping = threading.Event(), threading.Event()
     threading.Thread(
