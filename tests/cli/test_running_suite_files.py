@@ -15,6 +15,7 @@ import pytest
 
 from tests.cli.conftest import GREETING, Cli
 from voiceharness.cli.output import Progress
+from voiceharness.errors import OptionError
 
 __all__: list[str] = []
 
@@ -245,3 +246,44 @@ def test_calls_are_told_in_the_order_of_the_plan_as_soon_as_they_end(cli: Cli, m
     begun = [place for place, what in enumerate(heard) if what.startswith("begins")]
     assert begun == list(range(0, 16, 2))
     assert [heard[place + 1] for place in begun] == ["seed 1", "seed 2"] * 4
+
+
+@pytest.mark.parametrize("engine", ["ray://host", "dask://127.0.0.1:1"])
+def test_what_an_earlier_run_left_is_kept_where_no_call_can_be_made(
+    engine: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("voiceharness.suite.dask_engine.DaskEngine.make_calls", _refuse)
+    cli.write("nightly.yaml", "suite: nightly\nscenarios: [greeting.yaml]\nseeds: [1, 2]\n")
+    cli("run", "nightly.yaml", "--agent", "tests.cli.agents:answering")
+    before = contents(cli)
+    refused = cli("run", "nightly.yaml", "--agent", "tests.cli.agents:answering", "--engine", engine)
+    assert refused.code == 2
+    assert contents(cli) == before
+
+
+def _refuse(*_arguments: object) -> None:
+    raise OptionError("no dask scheduler answers")
+
+
+def contents(cli: Cli) -> dict[str, bytes]:
+    return {str(file): file.read_bytes() for file in (cli.folder / "voiceharness-out").rglob("*") if file.is_file()}
+
+
+def test_an_interrupt_before_the_first_call_leaves_an_earlier_run_as_it_was(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.write("nightly.yaml", "suite: nightly\nscenarios: [greeting.yaml]\nseeds: [1, 2]\n")
+    for name in ("nightly.yaml", "greeting.yaml"):
+        cli("run", name, "--agent", "tests.cli.agents:answering")
+        before = contents(cli)
+        with monkeypatch.context() as patched:
+            patched.setattr("voiceharness.suite.dask_engine.DaskEngine.make_calls", _interrupt)
+            ended = cli(
+                "run", name, "--agent", "tests.cli.agents:answering", "--engine", "dask://127.0.0.1:1", "--json"
+            )
+        assert (ended.code, ended.json["exit_code"]) == (130, 130)
+        assert contents(cli) == before
+
+
+def _interrupt(*_arguments: object) -> None:
+    raise KeyboardInterrupt

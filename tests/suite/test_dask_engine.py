@@ -420,7 +420,11 @@ def test_evidence_that_has_no_room_here_does_not_cost_the_verdicts(
     standing: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill_up(monkeypatch, lambda path: path.parent.name == "call-0" and path.name == RECORDING)
-    calls = made([job(tmp_path, "silent", name=f"call {n}") for n in range(2)], standing)
+    jobs = [job(tmp_path, "silent", name=f"call {n}") for n in range(2)]
+    calls: list[SuiteCall] = []
+    begun: list[bool] = []
+    run_jobs(jobs, engine=standing.url, on_begin=lambda: begun.append(not calls), on_call=calls.append)
+    assert begun == [True]
     assert outcomes(calls) == ["call 0: passed", "call 1: passed"]
     assert ["unsaved" in each for each in calls] == [True, False]
     assert "No space left on device" in calls[0]["unsaved"]

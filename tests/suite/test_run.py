@@ -211,3 +211,23 @@ def test_a_call_whose_process_had_only_begun_to_start_was_interrupted_too(tmp_pa
         Crew(1, False, 60.0, listener, deque([Task(0, waits, pickled(waits))]), stop=stop).run()
     stop.close()
     assert [was_interrupted(each["call"]) for each in calls] == [True]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_that_a_run_begins_is_told_once_and_only_if_its_calls_can_be_made(processes: int, tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def run(*jobs: Job, engine: str | None = None) -> None:
+        run_jobs(
+            jobs,
+            processes=processes,
+            engine=engine,
+            on_begin=lambda: told.append("begin"),
+            on_start=lambda each: told.append(each.scenario.name),
+        )
+
+    run(job(tmp_path, "silent", name="one"), job(tmp_path, "silent", name="two"))
+    assert told == ["begin", "one", "two"]
+    with pytest.raises(OptionError):
+        run(job(tmp_path, "silent", name="three"), engine="ray://nowhere")
+    assert told == ["begin", "one", "two"]

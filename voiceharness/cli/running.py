@@ -17,9 +17,8 @@ from voiceharness.report.artefacts import MANIFEST
 from voiceharness.report.console import suite_call_text
 from voiceharness.report.writable import refuse_unwritable
 from voiceharness.suite import run_jobs
-from voiceharness.suite.job import save_result
 from voiceharness.suite.plan import Changes
-from voiceharness.suite.rerun import bring_evidence, forget_evidence, rerun_of
+from voiceharness.suite.rerun import bring_evidence, rerun_of
 from voiceharness.suite.selection import Selection
 
 if TYPE_CHECKING:
@@ -78,12 +77,7 @@ def run_files(
             progress.clear()
             tell(suite_call_text(call, shared=shared, ascii_only=not takes_unicode()))
 
-    def keep(call: SuiteCall) -> None:
-        made.append(call)
-        suite.keep(call)
-
-    made: list[SuiteCall] = []
-    suite = _begin(plan, planned, out, rerun, with_pages=pages != "none", tell_call=tell_call)
+    suite = _suite(plan, out, rerun, with_pages=pages != "none", tell_call=tell_call)
     try:
         with stoppable():
             run_jobs(
@@ -91,15 +85,17 @@ def run_files(
                 processes=jobs,
                 fresh=fresh,
                 engine=engine,
+                on_begin=lambda: suite.begin(planned),
                 on_start=lambda job: progress.call(names_shown[job.folder]),
                 on_step=lambda _job, label: progress.step(label) if jobs == 1 and engine is None else None,
-                on_call=keep,
+                on_call=suite.keep,
             )
     except KeyboardInterrupt:
+        if not suite.begun:  # what an earlier run left is still true
+            raise
         interrupted = True
-    except BaseException:  # the calls that were made are not to be lost with it
-        if made:
-            suite.save(junit=junit)
+    except BaseException:
+        suite.rescue(junit=junit)
         raise
     progress.clear()
     code = suite.finish(junit=junit, as_json=as_json)["exit_code"]
@@ -120,25 +116,17 @@ def _shown(call: PlannedCall, shared: frozenset[str]) -> str:
     return name if call.cell is None and name not in shared else f"{name} ({where_shown(call, shared)})"
 
 
-def _begin(
+def _suite(
     plan: Plan,
-    planned: Sequence[PlannedCall],
     out: Path,
     rerun: Rerun | None,
     *,
     with_pages: bool,
     tell_call: Callable[[SuiteCall], None],
 ) -> SuiteRun:
-    """Make ready for the calls; those that cannot be made have their result at once."""
     if plan.limits is None:
         return SuiteRun(plan.name, out, pages=with_pages, on_call=tell_call)
-    suite = SuiteFileRun(plan, out, rerun=rerun, pages=with_pages, on_call=tell_call)
-    forget_evidence(planned)
-    for call in planned:
-        if call.lacks is not None:
-            suite.keep(save_result(call.job, call.job.broken(call.lacks)))
-    suite.begin()
-    return suite
+    return SuiteFileRun(plan, out, rerun=rerun, pages=with_pages, on_call=tell_call)
 
 
 def _folder(failed: str, paths: Sequence[Path], out: Path) -> Path:

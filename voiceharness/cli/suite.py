@@ -17,11 +17,12 @@ from voiceharness.report.repeats_text import repeats_text
 from voiceharness.report.runs import HISTORY_FILE, SUITE_FILE, remember_run, save_suite
 from voiceharness.report.suite import SuiteCall, SuiteDocument, incomplete, suite_document
 from voiceharness.report.writable import write_file
-from voiceharness.suite.job import save_evidence
+from voiceharness.suite.job import save_evidence, save_result
 from voiceharness.suite.plan import folder_name
+from voiceharness.suite.rerun import forget_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from voiceharness.report.repeats import Repeats
@@ -48,6 +49,16 @@ class SuiteRun:
         self._pages = pages
         self._on_call = on_call
         self._calls: list[SuiteCall] = []
+        self._begun = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether what an earlier run left in the folder was given up for this one."""
+        return self._begun
+
+    def begin(self, planned: Sequence[PlannedCall]) -> None:
+        """Give up what an earlier run left, now that calls are made for certain; ``planned`` are those of this run."""
+        self._begun = True
 
     def add(self, result: CallResult) -> Path:
         """Save a call's evidence, remember what to tell of it, and return its folder."""
@@ -92,6 +103,11 @@ class SuiteRun:
         saved &= junit is None or _written(lambda: write_file(junit, junit_bytes(document)))
         return document if saved else incomplete(document)
 
+    def rescue(self, *, junit: Path | None) -> None:
+        """Save what there is of a run that broke, so that the calls that were made are not lost with it."""
+        if self._begun and self._document()["calls"]:
+            self.save(junit=junit)
+
     def _document(self) -> SuiteDocument:
         return suite_document(self._name, self._calls)
 
@@ -123,9 +139,17 @@ class SuiteFileRun(SuiteRun):
         self._made: dict[str, SuiteCall] = {}
         self._planned = plan.calls if rerun is None else rerun.in_order(plan.calls)
 
-    def begin(self) -> None:
-        """Save what is known before the first call, so that nothing is lost if this process is killed."""
+    def begin(self, planned: Sequence[PlannedCall]) -> None:
+        """Save what is known before the first call, so that nothing is lost if this process is killed.
+
+        Calls that cannot be made have their result at once.
+        """
+        forget_evidence(planned)
+        for call in planned:
+            if call.lacks is not None:
+                self.keep(save_result(call.job, call.job.broken(call.lacks)))
         save_suite(self._out, self._document())
+        super().begin(planned)
 
     def keep(self, call: SuiteCall) -> None:
         """Remember what to tell of a call whose evidence is saved."""

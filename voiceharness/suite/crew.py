@@ -45,6 +45,7 @@ class Listener:
     on_start: Callable[[Job], None]
     on_step: Callable[[Job, str], None]
     on_call: Callable[[SuiteCall], None]
+    on_begin: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

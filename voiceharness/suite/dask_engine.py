@@ -124,6 +124,7 @@ class DaskEngine:
         orders = [self._order(run, number, job, sounds) for number, job in enumerate(sent)]
         with connected(self.address, timeout=self.connect) as client:
             check_workers(client, sent, arrival=self.arrival, answer=self.answer)
+            listener.on_begin()
             with watched(client, self.watch):
                 _Run(client, self, jobs, orders, sounds.contents, listener).make_calls()
 

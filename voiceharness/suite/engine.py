@@ -22,6 +22,8 @@ class Engine(Protocol):
     def make_calls(self, jobs: Sequence[Job], listener: Listener) -> None:
         """Make all calls, bring their evidence to the folders of the jobs, and tell of them in the order of the jobs.
 
+        The listener is told that it begins when nothing is known any more that would keep a call from being made.
+
         Raises:
             OptionError: if the calls cannot be made there; then none was made.
             ScenarioError: if a sound file that a scenario names cannot be read; then none was made.

@@ -31,6 +31,7 @@ def run_jobs(
     fresh: bool = False,
     patience: float = PATIENCE,
     engine: str | None = None,
+    on_begin: Callable[[], None] = lambda: None,
     on_start: Callable[[Job], None] = lambda _job: None,
     on_step: Callable[[Job, str], None] = lambda _job, _label: None,
     on_call: Callable[[SuiteCall], None] = lambda _call: None,
@@ -43,6 +44,7 @@ def run_jobs(
     keeps in its modules it finds again in a later call of the same process, unless with ``fresh`` every call gets a
     process of its own (then it also loads speech engines by itself, half a second each).
 
+    ``on_begin`` is called once before the first call, when all that could keep the calls from being made was looked at.
     ``on_step`` gets the label of each step that is done. A call whose process dies, or says nothing for longer than
     the scenario's own limits and ``patience`` seconds, becomes a harness fault; the others go on. As with all that
     starts processes in Python, a script that calls this at its top level needs ``if __name__ == "__main__":`` around.
@@ -58,7 +60,7 @@ def run_jobs(
         MissingExtraError: if the engine is not installed.
         KeyboardInterrupt: after ``on_call`` was given what the interrupted calls had come to.
     """
-    listener = Listener(on_start, on_step, on_call)
+    listener = Listener(on_start, on_step, on_call, on_begin)
     if engine is not None:
         if processes > 1:
             raise OptionError(
@@ -68,8 +70,10 @@ def run_jobs(
         return
     if processes > 1 or fresh:
         tasks = deque(Task(number, job, pickled(job)) for number, job in enumerate(jobs))
+        on_begin()
         Crew(processes, fresh, patience, listener, tasks).run()
         return
+    on_begin()
     for job in jobs:
         on_start(job)
         make_call(job, on_step=partial(_tell_label, on_step, job), keep=partial(_save_and_tell, on_call, job))
