@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -192,7 +193,7 @@ def test_ctrl_c_saves_the_evidence_of_the_call_and_ends_with_130(cli: Cli) -> No
         (("--junit", "new/" + "x" * 300), "File name too long"),
         (("--out", "greeting.yaml/out"), "cannot write greeting.yaml/out/suite.json: Not a directory"),
         (("--out", "taken"), "cannot write taken/suite.json: Is a directory"),
-        (("--out", "used"), "cannot write used/001-greeting/manifest.json: Not a directory"),
+        (("--out", "used"), "cannot write used/001-greeting/.manifest.json.part: Not a directory"),
     ],
 )
 @pytest.mark.parametrize("suite", [False, True])
@@ -207,7 +208,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_first_call(
     before = sorted(cli.folder.rglob("*"))
     ended = cli("run", "nightly.yaml" if suite else "greeting.yaml", "--agent", f"{AGENTS}:answering", *options)
     assert ended.code == 2
-    assert (told if "001" not in told or not suite else "manifest.json: Not a directory") in ended.err
+    assert (told if "001" not in told or not suite else "manifest.json.part: Not a directory") in ended.err
     assert "Nothing was begun" in ended.err
     assert ended.out == ""
     assert sorted(cli.folder.rglob("*")) == before
@@ -260,3 +261,20 @@ def test_calls_are_saved_though_nobody_reads_of_them(
     assert "OptionError: cannot write to standard output" in ended.err
     calls = load_suite(cli.folder / "voiceharness-out")["calls"]
     assert [each["call"]["outcome"] for each in calls][:1] == ["passed"]
+
+
+def test_a_folder_in_which_files_cannot_be_replaced_is_refused_though_they_can_be_written(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("run", "greeting.yaml", "--agent", f"{AGENTS}:answering")
+    opened = os.open
+
+    def only_what_is_there(path: str, flags: int, *mode: int, **options: int) -> int:
+        if flags & os.O_CREAT and not Path(path).exists():
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, flags, *mode, **options)
+
+    monkeypatch.setattr(os, "open", only_what_is_there)
+    ended = cli("run", "greeting.yaml", "--agent", f"{AGENTS}:answering")
+    assert ended.code == 2
+    assert "cannot write voiceharness-out/.suite.json.part: Permission denied" in ended.err

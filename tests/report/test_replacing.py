@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from voiceharness.report.replacing import replace_file
+from voiceharness.report.replacing import place_beside, replace_file
 
 
 def test_a_file_is_made_and_replaced(tmp_path: Path) -> None:
@@ -47,3 +47,10 @@ def test_a_folder_in_its_place_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
         replace_file(tmp_path / "suite.json", b"one")
     assert [path.name for path in tmp_path.iterdir()] == ["suite.json"]
+
+
+def test_the_new_content_is_written_into_the_same_folder_first(tmp_path: Path) -> None:
+    (tmp_path / ".suite.json.part").mkdir()
+    assert place_beside(tmp_path / "suite.json") == tmp_path / ".suite.json.part"
+    with pytest.raises(OSError, match="directory"):
+        replace_file(tmp_path / "suite.json", b"one")

@@ -10,6 +10,7 @@ from voiceharness.errors import AudioError, OptionError
 from voiceharness.report.artefacts import PAGE, load_document
 from voiceharness.report.html.call_page import write_call_page
 from voiceharness.report.html.suite_page import SUITE_PAGE, write_suite_page
+from voiceharness.report.replacing import place_beside
 from voiceharness.report.runs import SUITE_FILE, call_folder, load_suite, repeat_additions
 from voiceharness.report.transcribing import transcribe_call
 from voiceharness.report.writable import refuse_unwritable
@@ -32,7 +33,8 @@ def write_pages(*, folder: Path, transcriber: str | None, as_json: bool) -> int:
     understood is told in the suite, too.
     """
     is_suite = (folder / SUITE_FILE).exists()
-    refuse_unwritable([folder / (SUITE_PAGE if is_suite else PAGE)])
+    page = folder / (SUITE_PAGE if is_suite else PAGE)
+    refuse_unwritable([page, place_beside(page)])
     engine = None if transcriber is None else make_transcriber(transcriber)
     pages = _suite_pages(folder, engine) if is_suite else _pages_of_one(folder, engine)
     if as_json:

@@ -15,6 +15,7 @@ from voiceharness.cli.suite import SuiteFileRun, SuiteRun, suite_files
 from voiceharness.errors import OptionError
 from voiceharness.report.artefacts import MANIFEST
 from voiceharness.report.console import suite_call_text
+from voiceharness.report.replacing import place_beside
 from voiceharness.report.writable import refuse_unwritable
 from voiceharness.suite import run_jobs
 from voiceharness.suite.plan import Changes
@@ -108,7 +109,7 @@ def _files(planned: Sequence[PlannedCall], out: Path, junit: Path | None, *, wit
     if junit is not None:
         yield junit
     folders = (call.job.folder for call in planned)
-    yield from (folder / MANIFEST for folder in folders if os.path.lexists(folder))
+    yield from (place_beside(folder / MANIFEST) for folder in folders if os.path.lexists(folder))
 
 
 def _shown(call: PlannedCall, shared: frozenset[str]) -> str:

@@ -14,6 +14,7 @@ from voiceharness.report.junit import junit_bytes
 from voiceharness.report.printable import printable
 from voiceharness.report.repeats import repeats
 from voiceharness.report.repeats_text import repeats_text
+from voiceharness.report.replacing import place_beside
 from voiceharness.report.runs import HISTORY_FILE, SUITE_FILE, remember_run, save_suite
 from voiceharness.report.suite import SuiteCall, SuiteDocument, incomplete, suite_document
 from voiceharness.report.writable import write_file
@@ -210,8 +211,9 @@ class SuiteFileRun(SuiteRun):
 
 
 def suite_files(out: Path, *, pages: bool) -> tuple[Path, ...]:
-    """Return the files that a run writes into its folder beside those of its calls."""
-    return tuple(out / name for name in (SUITE_FILE, HISTORY_FILE, *([SUITE_PAGE] if pages else [])))
+    """Return the files that a run writes into its folder beside those of its calls, also those that do not stay."""
+    files = tuple(out / name for name in (SUITE_FILE, HISTORY_FILE, *([SUITE_PAGE] if pages else [])))
+    return (*files, place_beside(out / SUITE_FILE))
 
 
 def _written(write: Callable[[], object]) -> bool:

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["replace_file"]
+__all__ = ["place_beside", "replace_file"]
+
+
+def place_beside(path: Path) -> Path:
+    """Return where the new content of a file is written; its folder has to take it."""
+    return path.with_name(f".{path.name}.part")
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -19,7 +24,7 @@ def replace_file(path: Path, content: bytes) -> None:
     Raises:
         OSError: if it cannot be written. Then it is as it was.
     """
-    beside = path.with_name(f".{path.name}.part")
+    beside = place_beside(path)
     try:
         beside.write_bytes(content)
         beside.replace(path)
