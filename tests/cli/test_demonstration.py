@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,3 +127,12 @@ def test_an_interrupted_demo_prints_one_document(cli: Cli) -> None:
 
     assert told(verdicts(), as_json=True) == 130
     assert len(json.loads(cli.capture.readouterr().out)["calls"]) == 1
+
+
+def test_sigterm_saves_what_there_is_as_an_interrupt_does(cli: Cli) -> None:
+    def verdicts() -> Iterator[Verdict]:
+        yield Verdict(silent_call(), True, "")
+        signal.raise_signal(signal.SIGTERM)
+
+    assert told(verdicts()) == 130
+    assert len(load_suite(cli.folder / "out")["calls"]) == 1

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import signal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.report.disks import fill_up
+from voiceharness.matrix import Column, probe_adapter
 from voiceharness.report.artefacts import load_document
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.cli.conftest import Cli
 
 OUT = "voiceharness-matrix"
@@ -157,3 +161,39 @@ def test_what_was_shown_is_told_and_written_as_far_as_the_disk_takes_it(
     assert "1 adapter, 1 cell: 1 shown, 0 FAILED" in ended.out
     assert "No space left on device" in ended.err
     assert (cli.folder / OUT / "matrix.html").read_text("utf-8").endswith("</html>\n")
+
+
+def test_an_interruption_keeps_what_was_probed_and_what_an_earlier_matrix_has(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = ("--only", "in_process:silence", "--only", "boastful:interruption")
+    cli("matrix", *cells)
+    with monkeypatch.context() as patched:
+        patched.setattr("voiceharness.cli.matrix.probe_adapter", interrupted_after(1))
+        ended = cli("matrix", *cells, "--json")
+    assert ended.code == 130
+    assert "interrupted; what was probed: in_process" in ended.err
+    assert [entry["adapter"] for entry in ended.json["adapters"]] == ["in_process", "boastful"]
+
+
+def test_an_interruption_before_anything_was_probed_leaves_an_earlier_matrix_as_it_was(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("matrix", "--only", "in_process:silence")
+    before = (cli.folder / OUT / "matrix.json").read_bytes()
+    monkeypatch.setattr("voiceharness.cli.matrix.probe_adapter", interrupted_after(0))
+    assert cli("matrix", "--only", "in_process:silence").code == 130
+    assert (cli.folder / OUT / "matrix.json").read_bytes() == before
+
+
+def interrupted_after(count: int) -> Callable[..., Column]:
+    """Probe so many adapters, and stop as SIGTERM does."""
+    probed: list[Column] = []
+
+    def probe(*arguments: Any, **options: Any) -> Column:  # Any: as of probe_adapter
+        if len(probed) == count:
+            signal.raise_signal(signal.SIGTERM)
+        probed.append(probe_adapter(*arguments, **options))
+        return probed[-1]
+
+    return probe

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from voiceharness.cli.codes import INTERRUPTED
 from voiceharness.cli.output import Progress, complain, takes_unicode, tell, tell_json
+from voiceharness.cli.stopping import stoppable
 from voiceharness.cli.suite import SuiteRun, suite_files
 from voiceharness.report.printable import printable
 from voiceharness.report.writable import refuse_unwritable
@@ -41,14 +42,15 @@ def tell_verdicts(
     """Save and tell of each call as it ends, and return the exit code."""
     suite, wrong, made, interrupted = SuiteRun("voiceharness demo", out), list[str](), 0, False
     try:
-        for verdict in verdicts:
-            progress.clear()
-            folder = suite.add(verdict.result)
-            if not as_json:
-                tell(_told(verdict, folder))
-            made += verdict.result.outcome != "unsupported"
-            if not verdict.as_expected:
-                wrong.append(verdict.result.scenario)
+        with stoppable():
+            for verdict in verdicts:
+                progress.clear()
+                folder = suite.add(verdict.result)
+                if not as_json:
+                    tell(_told(verdict, folder))
+                made += verdict.result.outcome != "unsupported"
+                if not verdict.as_expected:
+                    wrong.append(verdict.result.scenario)
     except KeyboardInterrupt:
         interrupted = True
     except BaseException:  # the calls that were made are not to be lost with it

@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from voiceharness.cli.codes import HARNESS_FAULT
+from voiceharness.cli.codes import HARNESS_FAULT, INTERRUPTED
 from voiceharness.cli.output import Progress, complain, tell, tell_json
 from voiceharness.cli.speech_cache import cached_speech
+from voiceharness.cli.stopping import stoppable
 from voiceharness.errors import OptionError, VoiceHarnessError
 from voiceharness.matrix import (
     PROBES,
@@ -50,7 +51,7 @@ from voiceharness.report.serialization import json_bytes
 from voiceharness.report.writable import refuse_unwritable, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from voiceharness.capabilities import AdapterCapabilities
     from voiceharness.matrix import MatrixDocument, Probe
@@ -83,8 +84,12 @@ def probe_adapters(
     refuse_unwritable(out / name for name in _FILES)
     before = _loaded(out / MATRIX_FILE) if only and (out / MATRIX_FILE).exists() else None
     run = _Run(agent, unserved, settings, virtual, out, Progress(sum(map(len, chosen.values()))))
-    document = matrix_document([run.column(name, probes) for name, probes in chosen.items()])
+    columns, interrupted = run.columns(chosen)
     run.progress.clear()
+    document = matrix_document(columns)
+    if interrupted:
+        complain(f"interrupted; what was probed: {', '.join(column.adapter for column in columns)}")
+        before = _whole(out / MATRIX_FILE)  # an earlier matrix keeps what this one did not come to
     if before is not None:
         document = replaced(before, document)
     unwritten = [*run.unsaved, *_save(document, out)]
@@ -98,8 +103,8 @@ def probe_adapters(
         complain(f"matrix.json, matrix.md, matrix.html and the evidence of every call: {out}")
     for error in unwritten:
         complain(f"OptionError: {error}")
-    code = exit_code(document)
-    return OptionError.exit_code if unwritten and code != HARNESS_FAULT else code
+    code = INTERRUPTED if interrupted else exit_code(document)
+    return OptionError.exit_code if unwritten and code not in (HARNESS_FAULT, INTERRUPTED) else code
 
 
 def _loaded(path: Path) -> MatrixDocument:
@@ -108,6 +113,13 @@ def _loaded(path: Path) -> MatrixDocument:
     if wrong := misfit_of(document, schema()):
         raise OptionError(f"{path} is damaged: {wrong}")
     return document
+
+
+def _whole(path: Path) -> MatrixDocument | None:
+    try:
+        return _loaded(path)
+    except OptionError:
+        return None
 
 
 def _chosen(adapters: Sequence[str], only: Sequence[str]) -> dict[str, tuple[Probe, ...]]:
@@ -156,6 +168,23 @@ class _Run:
     progress: Progress
     unsaved: list[str] = field(default_factory=list)
     _made: dict[str, int] = field(default_factory=dict)
+
+    def columns(self, chosen: Mapping[str, Sequence[Probe]]) -> tuple[list[Column], bool]:
+        """Probe one adapter after the other, and tell whether that was interrupted after the first.
+
+        Raises:
+            KeyboardInterrupt: if it was before that; then there is nothing to tell.
+        """
+        columns: list[Column] = []
+        try:
+            with stoppable():
+                for name, probes in chosen.items():
+                    columns.append(self.column(name, probes))
+        except KeyboardInterrupt:
+            if not columns:
+                raise
+            return columns, True
+        return columns, False
 
     def column(self, name: str, probes: Sequence[Probe]) -> Column:
         """Probe one adapter; one that cannot be used here is a column that says why."""
