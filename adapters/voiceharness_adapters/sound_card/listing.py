@@ -83,7 +83,7 @@ async def list_devices(server: PulseServer) -> tuple[ListedDevice, ...]:
     try:
         of_server = (*await _of_server(server, "sinks"), *await _of_server(server, "sources"))
     except DeviceError:
-        if server.address:
+        if server.named:
             raise
         of_server = ()  # on most computers there is no server of the session, which is no fault
     own = tuple(

@@ -26,6 +26,9 @@ INSTALL_HINT: Final = "on Debian: apt-get install pulseaudio pulseaudio-utils li
 
 _READY: Final = "Daemon startup complete"
 _START_TIMEOUT: Final = 10.0
+_ANSWER_TIMEOUT: Final = 5.0
+_END_TIMEOUT: Final = 5.0
+_VARIABLE: Final = "PULSE_SERVER"
 _LAST_LINES: Final = 5
 
 
@@ -45,9 +48,14 @@ class PulseServer:
     address: str = ""
 
     @property
+    def named(self) -> str:
+        """The address that was given, here or in the environment; empty if none was."""
+        return self.address or os.environ.get(_VARIABLE, "")
+
+    @property
     def environment(self) -> Mapping[str, str]:
         """The environment in which libraries find this server."""
-        return {"PULSE_SERVER": self.address} if self.address else {}
+        return {_VARIABLE: self.address} if self.address else {}
 
     async def command(self, *arguments: str) -> str:
         """Run ``pactl`` and return what it printed.
@@ -66,9 +74,20 @@ class PulseServer:
             )
         except FileNotFoundError as error:
             raise DeviceError(f"sound card: pactl is not installed; {INSTALL_HINT}") from error
-        out, err = await process.communicate()
+        where = self.named or "of this session"
+        try:
+            async with asyncio.timeout(_ANSWER_TIMEOUT):
+                out, err = await process.communicate()
+        except TimeoutError as error:
+            raise DeviceError(
+                f"sound card: the PulseAudio server {where} did not answer {' '.join(arguments)} within "
+                f"{_ANSWER_TIMEOUT:g} s; start it anew, or use a private one"
+            ) from error
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
         if process.returncode:
-            where = self.address or "of this session"
             said = "; ".join(err.decode(errors="replace").split("\n")).strip("; ")
             raise DeviceError(
                 f"sound card: the PulseAudio server {where} refused {' '.join(arguments)}: {said}; "
@@ -141,9 +160,19 @@ async def _running(folder: Path, script: Path) -> AsyncIterator[None]:
     finally:
         if process.returncode is None:
             process.terminate()
-        await process.wait()
+            await _ended(process)
         if reading is not None:
             await reading
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Wait until a server that was asked to end has ended; one that does not hear it is killed."""
+    try:
+        async with asyncio.timeout(_END_TIMEOUT):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
 
 
 async def _ready(log: asyncio.StreamReader) -> None:

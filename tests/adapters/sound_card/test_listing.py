@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,8 +11,9 @@ import pytest
 from tests.adapters.sound_card.machines import needs_sound
 from voiceharness.clock import run_real
 from voiceharness.errors import DeviceError
+from voiceharness_adapters.sound_card import pulse
 from voiceharness_adapters.sound_card.listing import ListedDevice, advice, cable_kind, list_devices
-from voiceharness_adapters.sound_card.pulse import PulseServer
+from voiceharness_adapters.sound_card.pulse import PulseServer, private_server
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,3 +55,43 @@ def test_without_cables_the_steps_to_get_them_are_told(platform: str, words: str
 def test_a_server_that_was_named_and_does_not_answer_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DeviceError, match=r"nowhere.* refused get-default-sink"):
         run_real(list_devices(PulseServer(f"unix:{tmp_path}/nowhere")))
+
+
+@needs_sound
+def test_a_server_that_the_environment_names_is_named_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PULSE_SERVER", f"unix:{tmp_path}/elsewhere")
+    with pytest.raises(DeviceError, match=r"elsewhere refused get-default-sink"):
+        run_real(list_devices(PulseServer()))
+
+
+@needs_sound
+@pytest.mark.realtime
+def test_a_server_that_takes_connections_and_never_answers_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "_ANSWER_TIMEOUT", 0.3)
+    with socket.socket(socket.AF_UNIX) as mute:
+        mute.bind(f"{tmp_path}/mute")
+        mute.listen()
+        with pytest.raises(DeviceError, match=r"mute did not answer get-default-sink within 0.3 s"):
+            run_real(list_devices(PulseServer(f"unix:{tmp_path}/mute")))
+
+
+@pytest.mark.realtime
+def test_a_private_server_that_does_not_hear_that_it_should_end_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deaf = tmp_path / "pulseaudio"
+    deaf.write_text(
+        f"#!/bin/sh\ntrap '' TERM\necho $$ > {tmp_path}/pid\necho 'Daemon startup complete' >&2\nexec sleep 60\n"
+    )
+    deaf.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(pulse, "_END_TIMEOUT", 0.3)
+
+    async def come_and_go() -> int:
+        async with private_server():
+            return int((tmp_path / "pid").read_text())
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(run_real(come_and_go()), 0)
