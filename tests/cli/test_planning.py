@@ -86,3 +86,9 @@ def test_plain_files_are_listed_with_what_the_command_line_says(cli: Cli) -> Non
         "002  greeting  in_process, seed 5",
         "2 calls",
     ]
+
+
+def test_a_run_of_too_many_calls_is_refused_at_once(cli: Cli) -> None:
+    ended = cli("run", "greeting.yaml", "--agent", "tests.cli.agents:answering", "--repeat", "1000000000000", "--list")
+    assert ended.code == 2
+    assert "more than 100000 calls are asked for" in ended.err

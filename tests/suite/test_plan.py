@@ -215,3 +215,11 @@ def test_a_phone_number_in_a_label_reaches_no_folder(plan: Planner) -> None:
 )
 def test_a_folder_is_named_after_its_call(parts: list[str], name: str) -> None:
     assert folder_name(3, *parts) == name
+
+
+def test_more_calls_than_a_run_may_have_are_refused_at_once(plan: Planner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("voiceharness.suite.plan.MOST_CALLS", 8)
+    assert len(plan("seeds: [1, 2]\n", agent=AGENT, repeat=2).calls) == 8
+    for text, repeat in (("seeds: [1, 2]\n", 3), ("", 10**12)):
+        with pytest.raises(ConfigurationError, match="more than 8 calls are asked for; take fewer scenarios"):
+            plan(text, agent=AGENT, repeat=repeat)

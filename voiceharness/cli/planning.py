@@ -14,7 +14,7 @@ from voiceharness.report.cells import cell_text, place_text, shared_names
 from voiceharness.report.printable import printable
 from voiceharness.suite import Job
 from voiceharness.suite.finding import collect, is_suite_file
-from voiceharness.suite.plan import Changes, Plan, PlannedCall, folder_name, plan_suite
+from voiceharness.suite.plan import Changes, Plan, PlannedCall, folder_name, plan_suite, unless_too_many
 from voiceharness.suite.selection import select
 from voiceharness.suite.suite_file import read_suite
 
@@ -54,7 +54,7 @@ class Request:
 
     def _plan_files(self) -> Plan:
         cases = select(collect(self.paths), self.changes.selection)
-        repeated = [case for case in cases for _ in range(self.changes.repeat)]
+        repeated = unless_too_many(case for case in cases for _ in range(self.changes.repeat))
         calls = (PlannedCall(self._file_job(case, number)) for number, case in enumerate(repeated, start=1))
         return Plan("voiceharness", tuple(calls))
 

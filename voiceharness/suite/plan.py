@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from voiceharness.errors import ConfigurationError, OptionError, ScenarioError, UnsupportedCapabilityError
 from voiceharness.registry.options import REQUIRED, AdapterOption, options_of
@@ -36,10 +37,15 @@ if TYPE_CHECKING:
     from voiceharness.suite.job import Job
     from voiceharness.suite.suite_file import Suite, SuiteLine
 
-__all__ = ["Changes", "Plan", "PlannedCall", "folder_name", "plan_suite"]
+__all__ = ["Changes", "Plan", "PlannedCall", "folder_name", "plan_suite", "unless_too_many"]
+
+MOST_CALLS: Final = 100_000
+"""Calls that one run may have: planned in seconds, and more than a night makes."""
 
 _LONGEST_NAME: Final = 40
 _LONGEST_LABEL: Final = 24
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +189,24 @@ def plan_suite(
     ways = [_Way(entry, changes, environment, hosts) for entry in _chosen(suite, changes.adapter)]
     points = (point for case in cases for way in ways for point in _points(suite, case, way))
     calls = tuple(
-        _planned(suite, point, template, partial(_folder, out, number)) for number, point in enumerate(points, 1)
+        _planned(suite, point, template, partial(_folder, out, number))
+        for number, point in enumerate(unless_too_many(points), 1)
     )
     return Plan(suite.settings.suite, calls, suite.settings.limits.all_calls)
+
+
+def unless_too_many(wanted: Iterable[T]) -> list[T]:
+    """Return what is wanted of a run, one for each call.
+
+    Raises:
+        OptionError: if these are more calls than a run may have.
+    """
+    taken = list(islice(wanted, MOST_CALLS + 1))
+    if len(taken) > MOST_CALLS:
+        raise OptionError(
+            f"more than {MOST_CALLS} calls are asked for; take fewer scenarios, lines, seeds or repeats into one run"
+        )
+    return taken
 
 
 def folder_name(number: int, *parts: str) -> str:
