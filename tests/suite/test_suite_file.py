@@ -11,7 +11,7 @@ from voiceharness.report.limits import SuiteLimits
 from voiceharness.scenario.checks import ResponseLatency, StopLatency
 from voiceharness.scenario.line_profile import CLEAN_LINE, LineProfile
 from voiceharness.suite.selection import EVERYTHING, Selection
-from voiceharness.suite.suite_file import AdapterEntry, SuiteFile, SuiteLine, read_suite
+from voiceharness.suite.suite_file import AdapterEntry, SuiteFile, SuiteLine, parse_suite_file, read_suite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,3 +172,11 @@ def test_a_file_that_is_no_mapping_or_is_not_there_is_refused(home: Path) -> Non
         read_suite(home / "list.yaml")
     with pytest.raises(ScenarioError, match="cannot read the file"):
         read_suite(home / "nowhere.yaml")
+
+
+def test_a_long_list_is_looked_through_once() -> None:
+    seeds = ", ".join(map(str, range(20_000)))
+    text = f"suite: s\nscenarios: [a.yaml]\nseeds: [{seeds}]\n"
+    assert len(parse_suite_file(text, "s.yaml").seeds) == 20_000
+    with pytest.raises(ScenarioError, match="seeds: 7 is there twice"):
+        parse_suite_file(text.replace("19999]", "19999, 7]"), "s.yaml")

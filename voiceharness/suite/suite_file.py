@@ -20,6 +20,7 @@ its value is taken for a secret. A plain ``${`` is written ``$${``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence  # noqa: TC003 (read at run time to describe the fields)
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -199,16 +200,14 @@ def _settings(root: Entries, folder: Path) -> SuiteFile:
 
 def _refuse_items(what: str, listed: Node | None) -> None:
     """Refuse, at its own place, an item that is there already, and a seed below 0."""
-    labels: list[str] = []
+    labels: set[str] = set()
     for item in listed if isinstance(listed, Items) else ():
         label = _label(item)
         if what == "seeds" and label.startswith("-"):
             raise item.place.error(f"seeds: {label} cannot be a seed; a seed is at least 0")
-        labels.append(label)
-        try:
-            _refuse_twice(what, labels)
-        except ScenarioError as error:
-            raise item.place.error(error.message) from error
+        if label in labels:
+            raise item.place.error(_is_twice(what, label))
+        labels.add(label)
 
 
 def _label(item: Node) -> str:
@@ -295,8 +294,13 @@ def _cases(named: Node, folder: Path) -> Iterable[Case]:
 
 
 def _refuse_twice(what: str, labels: Sequence[str]) -> None:
+    counts = Counter(labels)
     for label in labels:
-        if labels.count(label) > 1:
-            named = label or "those without a name"
-            hint = "" if what == "seeds" else "; give them different labels"
-            raise ScenarioError(f"{what}: {named} is there twice{hint}")
+        if counts[label] > 1:
+            raise ScenarioError(_is_twice(what, label))
+
+
+def _is_twice(what: str, label: str) -> str:
+    named = label or "those without a name"
+    hint = "" if what == "seeds" else "; give them different labels"
+    return f"{what}: {named} is there twice{hint}"
