@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +13,7 @@ from tests.adapters.sip.peer import OK, RINGING, SDP, Reply, peer
 from voiceharness.clock import NS, run_real
 from voiceharness.errors import CallRejectedError, OptionError
 from voiceharness.events import EndOfStream, RemoteHangup
-from voiceharness_adapters.sip import Sip
+from voiceharness_adapters.sip import Sip, SipEndpoint
 
 if TYPE_CHECKING:
     from voiceharness.protocols.rtp import RtpPacket
@@ -143,6 +145,73 @@ def test_a_refer_to_nobody_leaves_the_call_as_it_was() -> None:
             assert level(line.record().agent, 1.5, 1.9) > 1000
 
     run_real(main())
+
+
+@pytest.mark.parametrize("nowhere", ["sip:nobody@nowhere.invalid", "sip:", "mailto:nobody@nowhere.invalid"])
+def test_a_refer_to_what_cannot_be_dialled_costs_no_call(nowhere: str) -> None:
+    async def main() -> None:
+        async with SipEndpoint() as ours, peer(media=stream()) as agent, peer(media=stream()) as other:
+            worker = ours.pids
+            async with on_line(Sip(other.uri, endpoint=ours)) as beside:
+                async with on_line(Sip(agent.uri, endpoint=ours)) as line:
+                    await line.until_position(1600)
+                    agent.refer(nowhere)
+                    await line.until_position(8000)
+                    assert line.ended is None
+                await agent.ended.wait()
+                await beside.until_position(16000)
+                assert beside.ended is None
+            assert ours.pids == worker
+
+    run_real(main())
+
+
+def test_a_refer_that_a_worker_has_no_room_for_costs_no_call() -> None:
+    async def main() -> None:
+        async with SipEndpoint() as ours, AsyncExitStack() as calls, peer() as elsewhere:
+            agents = [await calls.enter_async_context(peer(media=stream())) for _ in range(ours.capacity)]
+            async with AsyncExitStack() as lines:
+                opened = [await lines.enter_async_context(on_line(Sip(agent.uri, endpoint=ours))) for agent in agents]
+                worker = ours.pids
+                agents[0].refer(elsewhere.uri)
+                await opened[0].until_position(12000)
+            for agent in agents:
+                await agent.ended.wait()
+            assert ours.pids == worker
+            assert elsewhere.methods() == []
+
+    run_real(main())
+
+
+def test_a_call_that_is_to_replace_the_agents_is_declined() -> None:
+    """RFC 3891; nobody would hear it."""
+
+    async def main() -> None:
+        async with (
+            peer(media=stream()) as agent,
+            SipEndpoint() as ours,
+            SipEndpoint() as theirs,
+            on_line(Sip(agent.uri, endpoint=ours)) as line,
+        ):
+            await line.until_position(1600)
+            call = await theirs.new_call()
+            await theirs.dial(call, ours.uri, {"Replaces": replacing(agent.invite)})
+            await call.over()
+            assert call.end is not None
+            assert call.end.code == 603
+            await line.until_position(8000)
+            assert line.ended is None
+
+    run_real(main())
+
+
+def replacing(invite: str) -> str:
+    """Name the dialog that an INVITE to the peer began."""
+    call_id = re.search(r"(?im)^Call-ID:\s*(\S+)", invite)
+    tag = re.search(r"(?im)^From:.*;tag=([^;\s]+)", invite)
+    assert call_id is not None
+    assert tag is not None
+    return f"{call_id[1]};to-tag={tag[1]};from-tag=peer"
 
 
 def test_a_transfer_asks_the_agent_to_call_somebody_else() -> None:

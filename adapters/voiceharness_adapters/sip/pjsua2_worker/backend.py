@@ -276,10 +276,10 @@ class Pjsua2Backend:
         self._ports.pop(call.number, None)
         self._log.forget(call.number)
         self._spare_ports.append((now_ns() + _KEPT_NS, call.port))
-        for leg in (*call.old_legs, call.leg):
+        for leg in (*call.old_legs, call.leg, call.referred):
             if leg is not None:
                 self.free_soon(leg)
-        call.old_legs, call.leg = [], None
+        call.old_legs, call.leg, call.referred = [], None, None
 
     def free_soon(self, leg: Leg) -> None:
         """Free a leg once the callback is over in which it ended."""

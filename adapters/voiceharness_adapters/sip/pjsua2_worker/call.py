@@ -16,7 +16,7 @@ import pjsua2 as pj
 from voiceharness_adapters.sip.arrivals import ArrivalMeter
 from voiceharness_adapters.sip.channel import now_ns
 from voiceharness_adapters.sip.pjsua2_worker.media import FRAME_MS, TickPort
-from voiceharness_adapters.sip.pjsua2_worker.received import BufferState, ReceivedStream
+from voiceharness_adapters.sip.pjsua2_worker.received import BufferState, ReceivedStream, figures_of
 
 if TYPE_CHECKING:
     from voiceharness_adapters.sip.pjsua2_worker.backend import Pjsua2Backend
@@ -62,13 +62,17 @@ class _Digit:
 
 @dataclass(slots=True, eq=False)
 class WorkerCall:
-    """What the owner calls a call. ``ours`` is set once the owner asked for its end."""
+    """What the owner calls a call. ``ours`` is set once the owner asked for its end.
+
+    ``referred`` is the leg that a REFER asks for, until the library has begun it; it may be unable to.
+    """
 
     number: int
     backend: Pjsua2Backend
     port: TickPort
     leg: Leg | None = None
     old_legs: list[Leg] = field(default_factory=list)
+    referred: Leg | None = None
     ours: bool = False
     reason: str = ""
     stats: dict[str, Any] = field(default_factory=dict)  # Any: what JSON can hold
@@ -82,11 +86,17 @@ class WorkerCall:
         """Send an event of this call."""
         self.backend.channel.tell(event, call=self.number, **fields)
 
-    def take_over(self, leg: Leg) -> None:
-        """Go on with another leg: the one before it no longer counts."""
+    def refer(self, leg: Leg) -> None:
+        """Have a leg for the library to begin."""
+        before, self.referred = self.referred, leg
+        if before is not None:
+            self.backend.free_soon(before)
+
+    def take_over(self) -> None:
+        """Go on with the leg that was begun: the one before it no longer counts."""
         if self.leg is not None:
             self.old_legs.append(self.leg)
-        self.leg = leg
+        self.leg, self.referred = self.referred, None
 
     def dtmf(self, digit: str, duration_ms: int, flags: int) -> None:
         """Take one report of a digit; the last of a digit says how long it was."""
@@ -196,11 +206,15 @@ class Leg(pj.Call):
         self.call.backend.guard(lambda: self._digit(digit, ms, flags, method))
 
     def onCallTransferRequest(self, prm: pj.OnCallTransferRequestParam) -> None:  # noqa: N802  pjsua2's name
-        """Follow a REFER: the new leg is this call from now on."""
+        """Follow a REFER: the new leg is this call once it has begun."""
         leg = Leg(self.account, self.call)
-        self.call.take_over(leg)
+        self.call.refer(leg)
         prm.newCall = leg
         self.call.tell("referred", target=prm.dstUri)
+
+    def onCallReplaceRequest(self, prm: pj.OnCallReplaceRequestParam) -> None:  # noqa: N802  pjsua2's name
+        """Decline a call that is to replace this one (RFC 3891): the library would answer it, and nobody hear it."""
+        prm.statusCode = pj.PJSIP_SC_DECLINE
 
     def onCallTransferStatus(self, prm: pj.OnCallTransferStatusParam) -> None:  # noqa: N802  pjsua2's name
         """Tell how the peer gets on with our REFER."""
@@ -212,6 +226,8 @@ class Leg(pj.Call):
         info = self.getInfo()
         state = _STATES.get(info.state, "calling")
         call = self.call
+        if self is call.referred:
+            call.take_over()
         if state == "ended":
             self._forget_stream()  # from here on the library does not say when it goes
         if (state == "ended" and self._is_only_a_part(info.lastStatusCode)) or self is not call.leg:
@@ -364,23 +380,9 @@ class Leg(pj.Call):
         stat = self._stream_stat()
         if stat is None:
             return None
-        received, sent = stat.rtcp.rxStat, stat.rtcp.txStat
         return {
-            "received": received.pkt,
-            "lost": received.loss,
-            "doubled": received.dup,
+            **figures_of(stat),
             "reordered": self.call.backend.reordered(self.call.number),
-            "discarded": received.discard,
-            "jitter_ms": received.jitterUsec.mean / 1000,
-            "jitter_max_ms": received.jitterUsec.max / 1000,
-            "jitter_last_ms": received.jitterUsec.last / 1000,
-            "sent": sent.pkt,
-            "sent_lost": sent.loss,
-            "sent_jitter_ms": sent.jitterUsec.mean / 1000,
-            "round_trip_ms": stat.rtcp.rttUsec.mean / 1000,
-            "buffer_ms": stat.jbuf.avgDelayMsec,
-            "buffer_lost": stat.jbuf.lost,
-            "buffer_empty": stat.jbuf.empty,
             "late": self.call.port.late,
             "frame_ms": FRAME_MS,
             **({} if self.received is None else {"skew_ms": self.received.skew_ms}),

@@ -11,10 +11,12 @@ from voiceharness_adapters.sip.skew import SkewMeter
 from voiceharness_adapters.sip.sources import SourceWatch
 
 if TYPE_CHECKING:
+    import pjsua2 as pj
+
     from voiceharness_adapters.sip.lateness import Late
     from voiceharness_adapters.sip.sources import SourceChange
 
-__all__ = ["BufferState", "ReceivedStream"]
+__all__ = ["BufferState", "ReceivedStream", "figures_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +64,24 @@ class ReceivedStream:
             self._sound_ns = packets.sound_ns
             self._skew.take(packets.sound_ns, at_ns)
         return change, self._lateness.take(packets.packets, packets.sound_ns, at_ns)
+
+
+def figures_of(stat: pj.StreamStat) -> dict[str, float]:
+    """Return what the library counts of a stream, in packets and milliseconds."""
+    received, sent = stat.rtcp.rxStat, stat.rtcp.txStat
+    return {
+        "received": received.pkt,
+        "lost": received.loss,
+        "doubled": received.dup,
+        "discarded": received.discard,
+        "jitter_ms": received.jitterUsec.mean / 1000,
+        "jitter_max_ms": received.jitterUsec.max / 1000,
+        "jitter_last_ms": received.jitterUsec.last / 1000,
+        "sent": sent.pkt,
+        "sent_lost": sent.loss,
+        "sent_jitter_ms": sent.jitterUsec.mean / 1000,
+        "round_trip_ms": stat.rtcp.rttUsec.mean / 1000,
+        "buffer_ms": stat.jbuf.avgDelayMsec,
+        "buffer_lost": stat.jbuf.lost,
+        "buffer_empty": stat.jbuf.empty,
+    }
