@@ -278,3 +278,11 @@ def test_a_folder_in_which_files_cannot_be_replaced_is_refused_though_they_can_b
     ended = cli("run", "greeting.yaml", "--agent", f"{AGENTS}:answering")
     assert ended.code == 2
     assert "cannot write voiceharness-out/.suite.json.part: Permission denied" in ended.err
+
+
+@pytest.mark.parametrize("option", ["--adapter", "--agent"])
+def test_an_option_that_holds_one_value_is_not_given_two(option: str, cli: Cli, tmp_path: Path) -> None:
+    """The second would take the place of the first without a word."""
+    ended = cli("run", str(tmp_path), option, "in_process", option, "twilio")
+    assert ended.code == 2
+    assert "give one, not in_process and twilio" in ended.err

@@ -122,6 +122,13 @@ def test_differences_are_of_declarations_and_verdicts_and_not_of_figures() -> No
     ]
 
 
+def test_cells_that_were_not_probed_again_have_not_changed() -> None:
+    later = document(replace(FALSE, verdict="demonstrated"))
+    assert [str(change) for change in differences(document(SHOWN, FALSE, SILENT), later, in_part=True)] == [
+        "carrier:dtmf:event: declared, FAILED -> declared, shown"
+    ]
+
+
 def test_the_console_shows_class_value_value_here_and_probed_side_by_side() -> None:
     lines = console_text(document(SHOWN, FALSE, NARROWED, SILENT)).splitlines()
     assert lines[0] == "carrier (pack 1.0), answered by the probe agent, in virtual time"

@@ -88,7 +88,8 @@ def exit_codes_page() -> str:
         table(("code", "outcome of a call", "meaning"), rows),
         prose(documented_names(result)["Outcome"]),
         f"Several calls end with the first of {codes} that is among their codes, else with 0. Unsupported scenarios "
-        "count as skipped; where nothing else ran, the code is 4. A run that is interrupted (Ctrl-C) ends with 130.",
+        "count as skipped; where nothing else ran, the code is 4. A run whose results could not all be written (a full "
+        "disk) ends with 2, unless it is 5. One that is interrupted (Ctrl-C) ends with 130.",
         "In a [suite file](suites.md), a broken limit of all calls counts like a call with code 1, what its `failed` "
         "allows like calls that passed (only 1, 3 and 6 can be allowed), and a call that the run did not come to like "
         "one with code 3.",

@@ -40,8 +40,29 @@ _PAGES = click.option(
     show_default=True,
     help="Of which calls to write a page to see and hear them.",
 )
-_ADAPTER = click.option("--adapter", metavar="NAME", help="Reach the agent over this adapter; see `adapters`.")
-_AGENT = click.option("--agent", metavar="MODULE:NAME", help="Serve this agent on the adapter's transport.")
+
+
+def _only_one(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """Refuse a second value, which would take the place of the first without a word."""
+    if len(values) > 1:
+        raise click.BadParameter(f"give one, not {' and '.join(values)}; a suite file can name several")
+    return values[0] if values else None
+
+
+_ADAPTER = click.option(
+    "--adapter",
+    metavar="NAME",
+    multiple=True,
+    callback=_only_one,
+    help="Reach the agent over this adapter; see `adapters`.",
+)
+_AGENT = click.option(
+    "--agent",
+    metavar="MODULE:NAME",
+    multiple=True,
+    callback=_only_one,
+    help="Serve this agent on the adapter's transport.",
+)
 _SELECTION = (
     click.option("--tag", "tags", metavar="TAG", multiple=True, help="Take scenarios with this tag, or another given."),
     click.option("--without-tag", "without_tags", metavar="TAG", multiple=True, help="Leave out those with this tag."),

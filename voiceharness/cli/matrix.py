@@ -93,13 +93,14 @@ def probe_adapters(
     if before is not None:
         document = replaced(before, document)
     unwritten = [*run.unsaved, *_save(document, out)]
-    changes = () if earlier is None else differences(earlier, document)
+    in_part = bool(adapters or only) or interrupted
+    changes = () if earlier is None else differences(earlier, document, in_part=in_part)
     if as_json:
         tell_json(document if earlier is None else {**document, "changes": [str(change) for change in changes]})
     else:
         tell(console_text(document))
         if earlier is not None:
-            tell("\n".join(["", f"{len(changes)} changes since {diff}:", *map(str, changes)]))
+            tell("\n".join(["", f"{len(changes)} change{'s' * (len(changes) != 1)} since {diff}:", *map(str, changes)]))
         complain(f"matrix.json, matrix.md, matrix.html and the evidence of every call: {out}")
     for error in unwritten:
         complain(f"OptionError: {error}")

@@ -29,10 +29,13 @@ class Change:
         return f"{self.adapter}:{self.capability}: {self.before} -> {self.after}"
 
 
-def differences(earlier: MatrixDocument, later: MatrixDocument) -> tuple[Change, ...]:
-    """Compare declarations and verdicts, cell by cell; figures differ from run to run and are left out."""
+def differences(earlier: MatrixDocument, later: MatrixDocument, *, in_part: bool = False) -> tuple[Change, ...]:
+    """Compare declarations and verdicts, cell by cell; figures differ from run to run and are left out.
+
+    ``in_part``: only some cells were probed again; that the later matrix lacks the others is no change.
+    """
     old, new = dict(_states(earlier)), dict(_states(later))
-    keys = dict.fromkeys((*old, *new))
+    keys = new if in_part else dict.fromkeys((*old, *new))
     return tuple(
         Change(adapter, capability, old.get((adapter, capability), "absent"), new.get((adapter, capability), "absent"))
         for adapter, capability in keys
