@@ -1,4 +1,4 @@
-"""What is left is named: tasks by their names, threads and files by their number."""
+"""What is left is named: tasks and threads by their names, files by their number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_what_is_left_is_told() -> None:
     async def main() -> tuple[str, float]:
         before = Residue.now()
         gate = threading.Event()
-        thread = threading.Thread(target=gate.wait)
+        thread = threading.Thread(target=gate.wait, name="reader")
         thread.start()
         ends = os.pipe()
         tasks = [asyncio.create_task(LoopClock().sleep(100), name=name) for name in ("b", "a")]
@@ -40,7 +40,7 @@ def test_what_is_left_is_told() -> None:
             task.cancel()
         return left, asyncio.get_running_loop().time()
 
-    assert run_virtual(main()) == ("task 'a', task 'b', 1 threads, 2 open files or sockets", 1.0)
+    assert run_virtual(main()) == ("task 'a', task 'b', thread 'reader', 2 open files or sockets", 1.0)
 
 
 def test_tasks_get_some_time_to_end() -> None:
@@ -50,5 +50,23 @@ def test_tasks_get_some_time_to_end() -> None:
         left = await before.since(LoopClock(), patience=1.0)
         assert ending.done()
         return left
+
+    assert run_virtual(main()) == ""
+
+
+def test_a_thread_that_has_said_its_last_gets_some_time_to_end() -> None:
+    async def main() -> str:
+        before = Residue.now()
+        gate = threading.Event()
+        thread = threading.Thread(target=gate.wait)
+        thread.start()
+        joined = thread.join
+
+        def join(timeout: float | None = None) -> None:
+            gate.set()  # it was on its way out
+            joined(timeout)
+
+        thread.join = join  # type: ignore[method-assign]
+        return await before.since(LoopClock(), patience=1.0)
 
     assert run_virtual(main()) == ""

@@ -16,6 +16,8 @@ __all__ = ["Residue"]
 
 DESCRIPTORS: Final = ("/proc/self/fd", "/dev/fd")
 LOOP_TURNS: Final = 3
+THREAD_ENDS_WITHIN: Final = 0.2
+"""Seconds: a thread may still be on its way out when the loop has heard its last word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +25,14 @@ class Residue:
     """What is alive now. ``files`` counts open descriptors, sockets included (0 where they cannot be counted)."""
 
     tasks: frozenset[asyncio.Task[Any]]
-    threads: int
+    threads: frozenset[threading.Thread]
     files: int
 
     @classmethod
     def now(cls) -> Residue:
         """Look at what is alive."""
         gc.collect()
-        return cls(frozenset(asyncio.all_tasks()), threading.active_count(), _open_files())
+        return cls(frozenset(asyncio.all_tasks()), frozenset(threading.enumerate()), _open_files())
 
     async def since(self, clock: Clock, *, patience: float) -> str:
         """Say what is alive now and was not before; empty if nothing is. New tasks get ``patience`` seconds to end."""
@@ -38,10 +40,12 @@ class Residue:
             await clock.sleep(0)
         if new := asyncio.all_tasks() - self.tasks:
             await asyncio.wait(new, timeout=patience)
+        for thread in set(threading.enumerate()) - self.threads:
+            thread.join(THREAD_ENDS_WITHIN)
         left = Residue.now()
         found = [f"task {task.get_name()!r}" for task in sorted(left.tasks - self.tasks, key=asyncio.Task.get_name)]
-        if left.threads > self.threads:
-            found.append(f"{left.threads - self.threads} threads")
+        if len(left.threads) > len(self.threads):
+            found += [f"thread {name!r}" for name in sorted(thread.name for thread in left.threads - self.threads)]
         if left.files > self.files:
             found.append(f"{left.files - self.files} open files or sockets")
         return ", ".join(found)
