@@ -11,7 +11,7 @@ import pytest
 from voiceharness.adapter import Endpoint, InboundCall, Message, VoiceAgentAdapter
 from voiceharness.audio.chunk import AudioChunk
 from voiceharness.capabilities import AdapterCapabilities, Timing
-from voiceharness.clock import LoopClock, run_virtual
+from voiceharness.clock import NS, LoopClock, run_virtual
 from voiceharness.errors import (
     AdapterDefinitionError,
     CallRejectedError,
@@ -218,6 +218,13 @@ class Switchboard(Endpoint):
 
     opened = closed = 0
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.declined: list[Any] = []
+
+    def decline(self, call: InboundCall) -> None:
+        self.declined.append(call.handle)
+
     async def open(self) -> None:
         self.opened += 1
 
@@ -312,6 +319,33 @@ def test_an_adapter_that_gives_up_is_handed_no_call() -> None:
             assert not endpoint.offer(InboundCall("call"))
 
     run_virtual(main())
+
+
+def test_a_call_that_comes_in_the_moment_in_which_the_time_is_up_is_taken() -> None:
+    async def main() -> Any:
+        async with Switchboard() as endpoint:
+            claiming = asyncio.create_task(endpoint.claim(timeout=1.0))
+            LoopClock().call_at_ns(NS, lambda: endpoint.offer(InboundCall("just in time")))
+            return (await claiming).handle
+
+    assert run_virtual(main()) == "just in time"
+
+
+@pytest.mark.parametrize("another_waits", [True, False])
+def test_a_call_whose_taker_gives_up_in_that_moment_goes_to_the_next_or_is_declined(*, another_waits: bool) -> None:
+    async def main() -> tuple[list[Any], list[Any]]:
+        async with Switchboard() as endpoint:
+            first = asyncio.create_task(endpoint.claim(timeout=1.0))
+            await LoopClock().sleep(0)
+            others = [asyncio.create_task(endpoint.claim(timeout=1.0))] if another_waits else []
+            await LoopClock().sleep(0)
+            assert endpoint.offer(InboundCall("call"))
+            first.cancel()
+            await asyncio.wait([first])
+            assert first.cancelled()
+            return handles(await asyncio.gather(*others)), endpoint.declined
+
+    assert run_virtual(main()) == ((["call"], []) if another_waits else ([], ["call"]))
 
 
 def test_an_endpoint_says_when_somebody_waits_for_a_call() -> None:

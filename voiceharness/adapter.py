@@ -323,6 +323,11 @@ class _Claim:
     identity: str | None
     future: asyncio.Future[InboundCall]
 
+    @property
+    def is_met(self) -> bool:
+        """Whether a call was handed over."""
+        return self.future.done() and not self.future.cancelled() and self.future.exception() is None
+
     def fits(self, call: InboundCall) -> bool:
         if self.future.done():
             return False
@@ -376,12 +381,21 @@ class Endpoint(ABC):
             async with asyncio.timeout(timeout):
                 return await claim.future
         except TimeoutError as error:
+            if claim.is_met:  # in the moment in which the time was up
+                return claim.future.result()
             raise CallRejectedError(f"no inbound call came within {timeout:g} s") from error
+        except asyncio.CancelledError:
+            if claim.is_met and not self.offer(claim.future.result()):
+                self.decline(claim.future.result())
+            raise
         finally:
             if claim in self._claims:
                 self._claims.remove(claim)
             if not self._claims:
                 self._claimed.clear()
+
+    def decline(self, call: InboundCall) -> None:
+        """Refuse a call whose taker gave up in the moment in which it was handed over, and that nobody else wants."""
 
     async def claimed(self) -> None:
         """Wait until somebody waits for a call: the time to place one."""

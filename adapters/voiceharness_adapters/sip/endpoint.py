@@ -24,7 +24,7 @@ from voiceharness_adapters.sip.settings import SipSettings
 from voiceharness_adapters.sip.worker import SipWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from voiceharness_adapters.sip.worker import Event
 
@@ -284,7 +284,14 @@ class SipEndpoint(Endpoint):
         found = _USER.search(event["dialled"])
         nonce = event["headers"].get(NONCE_HEADER.lower(), "")
         taken = self.offer(InboundCall(call, identity=(found[1] or "") if found else "", nonce=nonce))
-        task = asyncio.create_task(_ring(call) if taken else _decline(call))
+        self._spawn(_ring(call) if taken else _decline(call))
+
+    def decline(self, call: InboundCall) -> None:
+        """Refuse a call whose taker is gone."""
+        self._spawn(_decline(call.handle))
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -177,6 +177,10 @@ class TwilioNumber(Endpoint):
         self.forget(session)
         return REJECT
 
+    def decline(self, call: InboundCall) -> None:
+        """Refuse a call whose taker is gone: its stream is refused when it comes, which ends it."""
+        self.forget(call.handle)
+
     async def _media(
         self,
         scope: Event,
