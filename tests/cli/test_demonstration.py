@@ -61,7 +61,7 @@ def test_a_call_that_the_transport_cannot_carry_is_told_and_does_not_count(cli: 
     printed = cli.capture.readouterr().out
     assert "adapter 'mute' does not support tells_the_end (needed by check ended)" in printed
     assert "listen:" not in printed
-    assert printed.splitlines()[-1] == "the demo passed: 1 verdicts, all true; 1 not called"
+    assert printed.splitlines()[-1] == "the demo passed: 1 verdict, all true; 1 not called"
     assert told([not_called]) == 4
     assert "can carry none of the demo's calls" in cli.capture.readouterr().out
 
@@ -72,7 +72,7 @@ def test_an_interrupted_demo_tells_what_there_is(cli: Cli) -> None:
         raise KeyboardInterrupt
 
     assert told(verdicts()) == 130
-    assert "interrupted after 1 calls" in cli.capture.readouterr().out
+    assert "interrupted after 1 call" in cli.capture.readouterr().out
 
 
 def test_as_a_document_it_is_a_suite(cli: Cli) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["run_demo_suite", "tell_verdicts"]
 
 _REASONS_TOLD: Final = 2
+_NAME: Final = "voiceharness demo (some calls have a fault planted in them, and ought to fail)"
 
 
 def run_demo_suite(*, out: Path, junit: Path | None, as_json: bool, over: str = "in_process") -> int:
@@ -40,7 +41,7 @@ def tell_verdicts(
     verdicts: Iterable[DemoVerdict], progress: Progress, *, out: Path, junit: Path | None, as_json: bool
 ) -> int:
     """Save and tell of each call as it ends, and return the exit code."""
-    suite, wrong, made, interrupted = SuiteRun("voiceharness demo", out), list[str](), 0, False
+    suite, wrong, made, interrupted = SuiteRun(_NAME, out), list[str](), 0, False
     try:
         with stoppable():
             for verdict in verdicts:
@@ -61,7 +62,7 @@ def tell_verdicts(
     if as_json:
         tell_json(document)
     if interrupted:
-        (complain if as_json else tell)(f"interrupted after {len(calls)} calls")
+        (complain if as_json else tell)(f"interrupted after {len(calls)} call{'s' * (len(calls) != 1)}")
         return INTERRUPTED
     if not as_json:
         tell(f"the demo failed on {', '.join(wrong)}" if wrong else _closing(len(calls), made, out))
@@ -90,4 +91,4 @@ def _closing(count: int, made: int, out: Path) -> str:
         return "this transport can carry none of the demo's calls"
     look = f"to see and hear every call: open {out / 'index.html'} in a browser, or voiceharness show {out}/<call>"
     not_made = f"; {count - made} not called" if made < count else ""
-    return f"{look}\nthe demo passed: {made} verdicts, all true{not_made}"
+    return f"{look}\nthe demo passed: {made} verdict{'s' * (made != 1)}, all true{not_made}"

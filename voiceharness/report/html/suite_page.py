@@ -79,7 +79,7 @@ def suite_page(
         _calls_section(suite, pages, earlier),
         _repeats_section([each for each in repeats(told_apart(calls)) if each.n > 1]),
     ]
-    return page(f"{suite['name']}: {len(calls)} calls", *parts, scripts=("suite.js",))
+    return page(f"{suite['name']}: {len(calls)} call{'s' * (len(calls) != 1)}", *parts, scripts=("suite.js",))
 
 
 def _header(suite: SuiteDocument) -> Markup:
