@@ -1,4 +1,4 @@
-"""What is left is named: tasks and threads by their names, files by their number."""
+"""What is left is told: tasks and a thread by their names, several threads and files by their number."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ __all__ = ["Residue"]
 
 DESCRIPTORS: Final = ("/proc/self/fd", "/dev/fd")
 LOOP_TURNS: Final = 3
-THREAD_ENDS_WITHIN: Final = 0.2
+THREADS_END_WITHIN: Final = 0.2
 """Seconds: a thread may still be on its way out when the loop has heard its last word."""
 
 
@@ -40,12 +40,14 @@ class Residue:
             await clock.sleep(0)
         if new := asyncio.all_tasks() - self.tasks:
             await asyncio.wait(new, timeout=patience)
-        for thread in set(threading.enumerate()) - self.threads:
-            thread.join(THREAD_ENDS_WITHIN)
+        ending = set(threading.enumerate()) - self.threads
+        for thread in ending:
+            thread.join(THREADS_END_WITHIN / len(ending))
         left = Residue.now()
         found = [f"task {task.get_name()!r}" for task in sorted(left.tasks - self.tasks, key=asyncio.Task.get_name)]
         if len(left.threads) > len(self.threads):
-            found += [f"thread {name!r}" for name in sorted(thread.name for thread in left.threads - self.threads)]
+            names = [thread.name for thread in left.threads - self.threads]
+            found.append(f"thread {names[0]!r}" if len(names) == 1 else f"{len(names)} threads")
         if left.files > self.files:
             found.append(f"{left.files - self.files} open files or sockets")
         return ", ".join(found)
