@@ -27,11 +27,13 @@ def pytest_configure() -> None:
 
     Where dask brings ``importlib_metadata``, that takes the finder of ``importlib.metadata`` away and puts its own in
     place. Imported first inside a test, ``pytester`` would take that one away as well: then nothing is installed.
-    And numpy's ``fft``, which numpy imports when it is first used, cannot be imported again once it is taken away.
+    And numpy's ``fft``, which numpy imports when it is first used, cannot be imported again once it is taken away; nor
+    can ``requests``, which the carrier's client has parts of, and which would then be told of another's cookies.
     """
     import_module("numpy.fft")
-    with suppress(ImportError):
-        import_module("importlib_metadata")
+    for name in ("importlib_metadata", "requests"):
+        with suppress(ImportError):
+            import_module(name)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

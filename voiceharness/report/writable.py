@@ -73,6 +73,7 @@ def _try(file: Path) -> None:
 
 
 def _try_existing(file: Path) -> None:
+    file.stat()  # from Python 3.13 on, the first to notice links in a circle
     if file.is_file() or file.is_dir():
         with file.open("ab"):
             return
