@@ -49,20 +49,13 @@ def _only_one(_context: click.Context, _option: click.Parameter, values: tuple[s
     return values[0] if values else None
 
 
-_ADAPTER = click.option(
-    "--adapter",
-    metavar="NAME",
-    multiple=True,
-    callback=_only_one,
-    help="Reach the agent over this adapter; see `adapters`.",
-)
-_AGENT = click.option(
-    "--agent",
-    metavar="MODULE:NAME",
-    multiple=True,
-    callback=_only_one,
-    help="Serve this agent on the adapter's transport.",
-)
+def _single(name: str, metavar: str, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # Any: as click
+    """Make an option that is given once at the most."""
+    return click.option(name, metavar=metavar, multiple=True, callback=_only_one, help=about)
+
+
+_ADAPTER = _single("--adapter", "NAME", "Reach the agent over this adapter; see `adapters`.")
+_AGENT = _single("--agent", "MODULE:NAME", "Serve this agent on the adapter's transport.")
 _SELECTION = (
     click.option("--tag", "tags", metavar="TAG", multiple=True, help="Take scenarios with this tag, or another given."),
     click.option("--without-tag", "without_tags", metavar="TAG", multiple=True, help="Leave out those with this tag."),

@@ -350,8 +350,7 @@ class Leg(pj.Call):
     def buffer(self) -> BufferState | None:
         """Return what the jitter buffer holds, while there is a stream."""
         if self.received is not None:
-            packets, frames, dry = self.received.buffered()
-            return BufferState(packets, frames * self.frame_ns, dry)
+            return self.received.buffer(self.frame_ns)
         stat = self._stream_stat()
         if stat is None:
             return None

@@ -49,9 +49,10 @@ class ReceivedStream:
         """By how many milliseconds packets come later than at first, by their timestamps."""
         return self._skew.skew_ns / 1e6
 
-    def buffered(self) -> tuple[int, int, int]:
-        """Return packets that came so far, frames that wait in the jitter buffer, and how often it was found empty."""
-        return self._session.buffered()
+    def buffer(self, frame_ns: int) -> BufferState:
+        """Return what the jitter buffer holds, in frames of so many nanoseconds."""
+        packets, frames, dry = self._session.buffered()
+        return BufferState(packets, frames * frame_ns, dry)
 
     def look(self, at_ns: int) -> tuple[SourceChange | None, Late | None]:
         """Look at what has come by now; return what it shows."""
